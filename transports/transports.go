@@ -1,0 +1,114 @@
+// Package transports carries whole frames between zot and one extension,
+// wherever that extension runs. A frame is one line of JSON; what it means is
+// not known here.
+//
+// The packages below this one each bring a way to run an extension:
+//
+//	subprocess  an operating-system process on three pipes (the default)
+//	wasi        a WebAssembly module with only the capabilities granted
+//	memory      a function in this process, for tests and embedders
+//
+// transporttest holds the suite that each of them passes.
+package transports
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// DefaultMaxFrame is the longest line, its terminator not counted, that a
+// connection carries in either direction unless told otherwise. The number is
+// the protocol's.
+const DefaultMaxFrame = 4 << 20
+
+// A Conn is a running extension and the two pipes to it.
+//
+// One goroutine may read, one may write and any may stop it, at the same time.
+type Conn interface {
+	// ReadFrame returns the next line, without its terminator, a carriage
+	// return before it, or a byte order mark at the very start of the stream.
+	// Blank lines are passed over. The caller owns the slice. It blocks until
+	// there is a line; at the end of the stream it returns io.EOF (a last line
+	// without a terminator is returned first). A line over the limit gives a
+	// *FrameTooLongError, and the connection is of no use after it.
+	ReadFrame() ([]byte, error)
+
+	// WriteFrame writes frame and a newline as a whole. It returns
+	// os.ErrDeadlineExceeded (wrapped) where the other side did not take all
+	// of it before the deadline; the stream may then end in a part of the
+	// frame, and the caller closes the connection. A frame over the limit is
+	// refused whole with a *FrameTooLongError.
+	WriteFrame(frame []byte, deadline time.Time) error
+
+	// CloseWrite ends the extension's input. It may be called more than once,
+	// and releases a WriteFrame that is blocked.
+	CloseWrite() error
+
+	// Stop ends the extension: its input is closed, and where it has not left
+	// after grace.Exit it is asked to (SIGTERM, or what the transport has),
+	// and after grace.Term more it is killed, with all that it started. When
+	// ctx ends, the remaining steps are taken at once. Stop returns when
+	// nothing of the extension is left; a later call returns the same.
+	Stop(ctx context.Context, grace Grace) Exit
+
+	// Done is closed when the extension is gone and its exit is known. What it
+	// wrote before can still be read.
+	Done() <-chan struct{}
+
+	// Exit says how the extension ended. It is the zero value before Done.
+	Exit() Exit
+}
+
+// Grace bounds the steps of [Conn.Stop].
+type Grace struct {
+	Exit time.Duration // from the closed input to the request to leave
+	Term time.Duration // from that request to the kill
+}
+
+// Exit says how an extension ended.
+type Exit struct {
+	Code   int    // exit status; meaningless where Signal is set
+	Signal string // terminating signal, like "killed"; or empty
+	Reason string // why the transport itself ended it: "memory limit", or empty
+	// StderrTail holds the last lines the extension wrote to its standard
+	// error, at most 2 KiB.
+	StderrTail string
+}
+
+// String says it in words: "exit status 3", "signal: killed".
+func (e Exit) String() string {
+	s := fmt.Sprintf("exit status %d", e.Code)
+	if e.Signal != "" {
+		s = "signal: " + e.Signal
+	}
+	if e.Reason != "" {
+		s += " (" + e.Reason + ")"
+	}
+	return s
+}
+
+// ErrClosed is what a connection returns once its end was closed from here.
+var ErrClosed = errors.New("connection closed")
+
+// A FrameTooLongError names a line over the limit.
+type FrameTooLongError struct {
+	Limit int
+	// Size is the length of the line where its end was seen, else the number
+	// of bytes that had come when reading gave up.
+	Size int
+	// Partial says that the line's end was not seen.
+	Partial bool
+	// Head holds the first bytes of the line (at most 4 KiB), in which a
+	// caller may find what the frame answered.
+	Head []byte
+}
+
+func (e *FrameTooLongError) Error() string {
+	more := ""
+	if e.Partial {
+		more = " or more"
+	}
+	return fmt.Sprintf("frame of %d bytes%s is over the limit of %d bytes", e.Size, more, e.Limit)
+}
