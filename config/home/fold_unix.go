@@ -1,0 +1,5 @@
+//go:build !darwin && !windows
+
+package home
+
+func fold(path string) string { return path }
