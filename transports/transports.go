@@ -27,19 +27,24 @@ const DefaultMaxFrame = 4 << 20
 //
 // One goroutine may read, one may write and any may stop it, at the same time.
 type Conn interface {
-	// ReadFrame returns the next line, without its terminator, a carriage
-	// return before it, or a byte order mark at the very start of the stream.
-	// Blank lines are passed over. The caller owns the slice. It blocks until
-	// there is a line; at the end of the stream it returns io.EOF (a last line
-	// without a terminator is returned first). A line over the limit gives a
-	// *FrameTooLongError, and the connection is of no use after it.
+	// ReadFrame returns the next line, without its terminator, carriage returns
+	// before it, or a byte order mark in front. Blank lines are passed over. The
+	// caller owns the slice. It blocks until there is a line; at the end of the
+	// stream it returns io.EOF (a last line without a terminator is returned
+	// first). The stream ends soon after the extension does, even where
+	// something that it started still holds the pipe; what the extension itself
+	// wrote is returned before that, however late it is asked for. A line over
+	// the limit gives a *FrameTooLongError, and no frame comes after it.
 	ReadFrame() ([]byte, error)
 
 	// WriteFrame writes frame and a newline as a whole. It returns
 	// os.ErrDeadlineExceeded (wrapped) where the other side did not take all
-	// of it before the deadline; the stream may then end in a part of the
-	// frame, and the caller closes the connection. A frame over the limit is
-	// refused whole with a *FrameTooLongError.
+	// of it before the deadline (the zero time sets none); the stream may then
+	// end in a part of the frame, so every later call fails with ErrClosed and
+	// the caller stops the extension. A frame over the limit is refused whole
+	// with a *FrameTooLongError, and one that is blank or holds a newline with
+	// ErrNotOneLine; the connection stays usable. After CloseWrite the error is
+	// ErrClosed; where the extension has closed its input or died, another.
 	WriteFrame(frame []byte, deadline time.Time) error
 
 	// CloseWrite ends the extension's input. It may be called more than once,
@@ -50,11 +55,13 @@ type Conn interface {
 	// after grace.Exit it is asked to (SIGTERM, or what the transport has),
 	// and after grace.Term more it is killed, with all that it started. When
 	// ctx ends, the remaining steps are taken at once. Stop returns when
-	// nothing of the extension is left; a later call returns the same.
+	// nothing of the extension is left; a later call returns the same. Every
+	// connection is stopped once, also when the extension ended by itself:
+	// Stop is what gives its resources back.
 	Stop(ctx context.Context, grace Grace) Exit
 
 	// Done is closed when the extension is gone and its exit is known. What it
-	// wrote before can still be read.
+	// wrote before can still be read, also after Stop.
 	Done() <-chan struct{}
 
 	// Exit says how the extension ended. It is the zero value before Done.
@@ -73,7 +80,7 @@ type Exit struct {
 	Signal string // terminating signal, like "killed"; or empty
 	Reason string // why the transport itself ended it: "memory limit", or empty
 	// StderrTail holds the last lines the extension wrote to its standard
-	// error, at most 2 KiB.
+	// error, at most TailSize bytes.
 	StderrTail string
 }
 
@@ -89,7 +96,8 @@ func (e Exit) String() string {
 	return s
 }
 
-// ErrClosed is what a connection returns once its end was closed from here.
+// ErrClosed is what writing to a connection returns once its end was closed
+// from here.
 var ErrClosed = errors.New("connection closed")
 
 // A FrameTooLongError names a line over the limit.
