@@ -1,0 +1,181 @@
+package document
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+func sortedNames(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
+
+func (f *File) setJSON(path []string, value any) ([]byte, error) {
+	text := trimBOM(f.Data)
+	style := jsonStyleOf(text)
+	root, err := parseForEdit(text)
+	if err != nil {
+		return nil, f.jsonError(err)
+	}
+	at, depth := &root, 0
+	for depth < len(path) {
+		obj, ok := at.Value.(*hujson.Object)
+		if !ok { // null, where an object belongs
+			break
+		}
+		next := member(obj, path[depth])
+		if next == nil {
+			insertMember(obj, path[depth], nest(path[depth+1:], value), depth, style)
+			return f.packed(root), nil
+		}
+		at, depth = next, depth+1
+	}
+	at.Value = style.value(nest(path[depth:], value), depth)
+	return f.packed(root), nil
+}
+
+func (f *File) unsetJSON(path []string) ([]byte, error) {
+	root, err := parseForEdit(trimBOM(f.Data))
+	if err != nil {
+		return nil, f.jsonError(err)
+	}
+	pointer := ""
+	for _, name := range path {
+		pointer += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+	}
+	patch := inline([]any{map[string]any{"op": "remove", "path": pointer}})
+	if err := root.Patch([]byte(patch)); err != nil {
+		return nil, err
+	}
+	return f.packed(root), nil
+}
+
+// parseForEdit reads text, or makes an object around what is only comments.
+func parseForEdit(text []byte) (hujson.Value, error) {
+	if !blankJSON(text) {
+		return hujson.Parse(text)
+	}
+	v := hujson.Value{Value: &hujson.Object{}, BeforeExtra: bytes.Clone(text), AfterExtra: []byte("\n")}
+	if len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
+		v.BeforeExtra = append(v.BeforeExtra, '\n')
+	}
+	return v, nil
+}
+
+func (f *File) packed(v hujson.Value) []byte {
+	out := v.Pack()
+	if len(trimBOM(f.Data)) != len(f.Data) {
+		out = append([]byte(bom), out...)
+	}
+	return out
+}
+
+func member(obj *hujson.Object, name string) *hujson.Value {
+	for i := range obj.Members {
+		if obj.Members[i].Name.Value.(hujson.Literal).String() == name {
+			return &obj.Members[i].Value
+		}
+	}
+	return nil
+}
+
+// insertMember adds a member at the end of obj, which is depth objects deep. It
+// is laid out like the member before it.
+func insertMember(obj *hujson.Object, name string, value any, depth int, style jsonStyle) {
+	m := hujson.ObjectMember{
+		Name:  hujson.Value{Value: hujson.String(name)},
+		Value: hujson.Value{Value: style.value(value, depth+1), BeforeExtra: []byte(" ")},
+	}
+	// What stands before the closing brace: comments to the last member, which
+	// now come before the new one, and the brace's own line.
+	head, brace := splitLastLine(obj.AfterExtra)
+	lead := style.newline(depth + 1)
+	if n := len(obj.Members); n > 0 {
+		last := &obj.Members[n-1]
+		switch own := ownLine(last.Name.BeforeExtra); {
+		case own != "":
+			lead = own
+		case !bytes.Contains(obj.AfterExtra, []byte("\n")):
+			lead = " " // all on one line
+		}
+		if last.Value.AfterExtra != nil { // a comma after the last one is the style here
+			m.Value.AfterExtra = []byte{}
+		}
+	} else if brace == "" {
+		brace = style.newline(depth)
+	}
+	m.Name.BeforeExtra = append(hujson.Extra(head), lead...)
+	obj.AfterExtra = hujson.Extra(brace)
+	obj.Members = append(obj.Members, m)
+}
+
+// splitLastLine cuts text before its last line break; where there is none all of
+// it is the last line.
+func splitLastLine(text []byte) (head, last string) {
+	i := bytes.LastIndexByte(text, '\n')
+	if i < 0 {
+		return "", string(text)
+	}
+	if i > 0 && text[i-1] == '\r' {
+		i--
+	}
+	return string(text[:i]), string(text[i:])
+}
+
+// ownLine returns the line break and indentation before a member that starts a
+// line, or "".
+func ownLine(extra []byte) string {
+	_, last := splitLastLine(extra)
+	if strings.Contains(last, "\n") && strings.TrimSpace(last) == "" {
+		return last
+	}
+	return ""
+}
+
+// jsonStyle is how a file is laid out.
+type jsonStyle struct{ eol, indent string }
+
+func jsonStyleOf(text []byte) jsonStyle {
+	s := jsonStyle{eol: "\n", indent: "  "}
+	if bytes.Contains(text, []byte("\r\n")) {
+		s.eol = "\r\n"
+	}
+	if v, err := hujson.Parse(text); err == nil {
+		if obj, ok := v.Value.(*hujson.Object); ok && len(obj.Members) > 0 {
+			own := ownLine(obj.Members[0].Name.BeforeExtra)
+			if i := strings.TrimLeft(own, "\r\n"); i != "" {
+				s.indent = i
+			}
+		}
+	}
+	return s
+}
+
+func (s jsonStyle) newline(depth int) string { return s.eol + strings.Repeat(s.indent, depth) }
+
+// value writes objects over several lines and the rest on one.
+func (s jsonStyle) value(value any, depth int) hujson.ValueTrimmed {
+	v, err := hujson.Parse([]byte(s.text(value, depth)))
+	if err != nil { // it was written right here
+		panic(err)
+	}
+	return v.Value
+}
+
+func (s jsonStyle) text(value any, depth int) string {
+	m, ok := value.(map[string]any)
+	if !ok || len(m) == 0 {
+		return inline(value)
+	}
+	var b strings.Builder
+	b.WriteByte('{')
+	for i, name := range sortedNames(m) {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(s.newline(depth+1) + string(appendQuoted(nil, name)) + ": " + s.text(m[name], depth+1))
+	}
+	b.WriteString(s.newline(depth) + "}")
+	return b.String()
+}
