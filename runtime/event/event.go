@@ -163,6 +163,11 @@ type (
 	ExtPanelClose struct{ Extension, ID string }
 	// ExtSubmit is text that an extension submits as the user's prompt.
 	ExtSubmit struct{ Extension, Text string }
+	// ExtFailed says that an extension could not be loaded or has died. It stays
+	// in view until it loads again, and is no part of the conversation.
+	ExtFailed struct{ Extension, Message string }
+	// ExtReloaded says that a reload is over; failures came as ExtFailed.
+	ExtReloaded struct{ Stopped, Loaded, Ready, Failed int }
 	// ExtState says that the set of running extensions changed: Loading of
 	// Total are not ready yet.
 	ExtState struct{ Loading, Total int }
@@ -198,4 +203,6 @@ func (ExtPanelOpen) event()          {}
 func (ExtPanelRender) event()        {}
 func (ExtPanelClose) event()         {}
 func (ExtSubmit) event()             {}
+func (ExtFailed) event()             {}
+func (ExtReloaded) event()           {}
 func (ExtState) event()              {}

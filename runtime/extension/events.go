@@ -1,0 +1,214 @@
+package extension
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/patriceckhart/zot/packages/agent/extproto"
+	"github.com/patriceckhart/zot/runtime/event"
+	"github.com/patriceckhart/zot/runtime/message"
+)
+
+// subscribe adds to what an extension observes and is asked about.
+func (m *Manager) subscribe(p *peer, f extproto.Subscribe) {
+	m.update(func(*effects) {
+		for _, e := range f.Events {
+			p.observes[e] = true
+		}
+		for _, e := range f.Intercept {
+			if slices.Contains(extproto.InterceptableEvents, e) {
+				p.intercepts[e] = true
+			}
+		}
+	})
+	for _, e := range f.Intercept {
+		if !slices.Contains(extproto.InterceptableEvents, e) {
+			p.diagnose(false, "%q cannot be intercepted", e)
+		}
+	}
+}
+
+// OpenSession tells every subscriber, those that become ready later too, that
+// a session began.
+func (m *Manager) OpenSession(id, cwd string) {
+	m.mu.Lock()
+	m.info = sessionInfo{id: id, cwd: cwd}
+	e := extproto.Event{Event: extproto.EventSessionStart}
+	m.session = &e
+	m.mu.Unlock()
+	m.broadcast(e)
+}
+
+// CloseSession tells every subscriber that the session ended. Reason is
+// "shutdown", "session_switch" or "cwd_change".
+func (m *Manager) CloseSession(reason string) {
+	m.broadcast(extproto.Event{Event: extproto.EventSessionEnd, Reason: reason})
+	m.mu.Lock()
+	m.session = nil
+	m.mu.Unlock()
+}
+
+// Observe tells the subscribers what a run reports. It never blocks, so that
+// it can subscribe to a bus.
+func (m *Manager) Observe(e event.Event) {
+	if wire, ok := toWire(e); ok {
+		m.broadcast(wire)
+	}
+}
+
+// UserPromptSubmitted tells subscribers that the user sent a prompt.
+func (m *Manager) UserPromptSubmitted(text string, queued bool, images int) {
+	m.broadcast(extproto.Event{
+		Event: extproto.EventUserPromptSubmit, Text: text, Queued: &queued, ImageCount: images,
+	})
+}
+
+// broadcast sends one event to every ready subscriber, encoded once.
+func (m *Manager) broadcast(e extproto.Event) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var line []byte
+	for _, p := range m.peers {
+		if !p.isReady() || !p.observes[e.Event] || p.out == nil {
+			continue
+		}
+		if line == nil {
+			if line = m.encodeEvent(e); line == nil {
+				return
+			}
+		}
+		out := p.out
+		if err := out.post(line); err != nil {
+			continue // the outbox has taken the peer down
+		}
+	}
+}
+
+// tell sends one event to one peer. m.mu is held.
+func (m *Manager) tell(p *peer, e extproto.Event) {
+	if p.observes[e.Event] && p.out != nil {
+		if line := m.encodeEvent(e); line != nil {
+			_ = p.out.post(line)
+		}
+	}
+}
+
+// encodeEvent adds what every event carries. m.mu is held.
+func (m *Manager) encodeEvent(e extproto.Event) []byte {
+	m.sequence++
+	e.SessionID, e.CWD, e.Sequence = m.info.id, m.info.cwd, m.sequence
+	line, err := extproto.Encode(e)
+	if err != nil {
+		return nil
+	}
+	return line
+}
+
+// toWire translates what a run reports; most of it is of no concern to
+// extensions.
+func toWire(e event.Event) (extproto.Event, bool) {
+	switch e := e.(type) {
+	case event.TurnStart:
+		return extproto.Event{Event: extproto.EventTurnStart, Step: e.Step}, true
+	case event.TurnEnd:
+		return extproto.Event{Event: extproto.EventTurnEnd, Stop: e.Stop, Error: e.Error}, true
+	case event.ToolCall:
+		return extproto.Event{
+			Event: extproto.EventToolCall, ToolID: e.ID, ToolName: e.Name, ToolArgs: e.Args,
+			OriginExtension: e.Origin,
+		}, true
+	case event.ConfirmationRequested:
+		return extproto.Event{
+			Event: extproto.EventToolConfirmation, ToolID: e.ToolID, ToolName: e.ToolName, ToolPreview: e.Preview,
+		}, true
+	case event.PermissionDecision:
+		return extproto.Event{
+			Event: extproto.EventPermissionDecision, ToolID: e.ToolID, ToolName: e.ToolName,
+			Decision: e.Decision, Source: e.Source, Stage: e.Stage, Reason: e.Reason,
+		}, true
+	case event.ToolResult:
+		executed := e.Executed
+		return extproto.Event{
+			Event: extproto.EventToolResult, ToolID: e.ID, ToolName: e.Name, ToolArgs: e.Args,
+			Status: e.Status, Executed: &executed, Result: eventResult(e), OriginExtension: e.Origin,
+		}, true
+	case event.AssistantMessage:
+		if e.Suppressed || e.Visible == "" {
+			return extproto.Event{}, false
+		}
+		return extproto.Event{Event: extproto.EventAssistantMessage, Text: e.Visible}, true
+	case event.CompactStart:
+		return extproto.Event{
+			Event: extproto.EventPreCompact, CompactionID: e.ID, MessageCount: e.MessageCount, TokenEstimate: e.Tokens,
+		}, true
+	case event.CompactDone:
+		status := "completed"
+		if e.Error != "" {
+			status = "failed"
+		}
+		return extproto.Event{
+			Event: extproto.EventPostCompact, CompactionID: e.ID, TokenEstimate: e.Tokens, Status: status, Error: e.Error,
+		}, true
+	case event.ModelChanged:
+		return extproto.Event{Event: extproto.EventModelChanged, Provider: e.Provider, Model: e.Model}, true
+	}
+	return extproto.Event{}, false
+}
+
+// The budget of a tool_result event.
+const (
+	maxEventResult = 256 << 10
+	maxEventBlocks = 128
+)
+
+// eventResult copies a result within the event's budget.
+func eventResult(e event.ToolResult) *extproto.EventResult {
+	content, cut := wireBlocks(e.Content, maxEventResult, maxEventBlocks)
+	return &extproto.EventResult{Content: content, IsError: e.IsError, Truncated: cut}
+}
+
+// wireBlocks encodes blocks within a budget of bytes and blocks: text is cut
+// at a rune, images that do not fit are left out.
+func wireBlocks(blocks []message.Block, budget, most int) (out []extproto.Block, cut bool) {
+	out = []extproto.Block{}
+	for _, b := range blocks {
+		if len(out) == most {
+			return out, true
+		}
+		switch b := b.(type) {
+		case message.Text:
+			text := b.Text
+			if len(text) > budget {
+				text, cut = cutText(text, budget), true
+			}
+			budget -= len(text)
+			out = append(out, extproto.Block{Type: extproto.BlockText, Text: text, Format: b.Format})
+		case message.Image:
+			if base64.StdEncoding.EncodedLen(len(b.Data)) > budget {
+				cut = true
+				continue
+			}
+			data := base64.StdEncoding.EncodeToString(b.Data)
+			budget -= len(data)
+			out = append(out, extproto.Block{Type: extproto.BlockImage, MIMEType: b.MIMEType, Data: data})
+		}
+	}
+	return out, cut
+}
+
+func cutText(s string, n int) string {
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// objectOrEmpty returns args, or {} where there are none.
+func objectOrEmpty(args json.RawMessage) json.RawMessage {
+	if len(args) == 0 || string(args) == "null" {
+		return json.RawMessage("{}")
+	}
+	return args
+}

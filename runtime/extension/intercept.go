@@ -1,0 +1,163 @@
+package extension
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/patriceckhart/zot/packages/agent/extproto"
+	"github.com/patriceckhart/zot/runtime/event"
+)
+
+// A Verdict is what a chain of interceptors came to.
+type Verdict struct {
+	Blocked bool
+	By      string // the extension that blocked, or changed last
+	Reason  string // why it blocked; never empty with Blocked
+	// Args are the arguments of a tool call as they stand after the chain, Text
+	// the text of a message.
+	Args json.RawMessage
+	Text string
+	// Changes says who changed what, one entry a change.
+	Changes []string
+}
+
+// A ToolQuestion is a tool call on which interceptors are asked.
+type ToolQuestion struct {
+	ToolID, ToolName string
+	Args             json.RawMessage
+	Origin           string // extension that made the call; or empty
+	// Check, if not nil, says what is wrong with rewritten arguments.
+	Check func(args json.RawMessage) error
+}
+
+// InterceptToolCall asks the chain about a tool call. The error is ctx's.
+func (m *Manager) InterceptToolCall(ctx context.Context, q ToolQuestion) (Verdict, error) {
+	v := Verdict{Args: q.Args}
+	for _, p := range m.interceptors(extproto.EventToolCall) {
+		resp, err := m.askInterceptor(ctx, p, extproto.EventIntercept{
+			Event: extproto.EventToolCall, ToolID: q.ToolID, ToolName: q.ToolName,
+			ToolArgs: v.Args, OriginExtension: q.Origin,
+		})
+		if ctx.Err() != nil {
+			return v, ctx.Err()
+		}
+		if err == nil && !resp.Block {
+			err = v.rewrite(p.entry.Name, resp.ModifiedArgs, q.Check)
+		}
+		switch {
+		case err != nil:
+			m.failOpen(p, "tool_call of "+q.ToolName, err)
+		case resp.Block:
+			v.block(p.entry.Name, resp.Reason, "tool call refused by extension guard")
+			return v, nil
+		}
+	}
+	return v, nil
+}
+
+// rewrite takes over modified arguments, which must be a JSON object and pass
+// check.
+func (v *Verdict) rewrite(by string, args json.RawMessage, check func(json.RawMessage) error) error {
+	if len(args) == 0 || string(args) == "null" || sameJSON(args, v.Args) {
+		return nil
+	}
+	if trimmed := bytes.TrimSpace(args); trimmed[0] != '{' {
+		return fmt.Errorf("modified_args is not a JSON object: %.80s", trimmed)
+	}
+	if check != nil {
+		if err := check(args); err != nil {
+			return fmt.Errorf("modified_args does not fit the tool: %w", err)
+		}
+	}
+	v.Args, v.By = args, by
+	v.Changes = append(v.Changes, by+" rewrote the arguments")
+	return nil
+}
+
+func sameJSON(a, b json.RawMessage) bool {
+	var x, y bytes.Buffer
+	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
+}
+
+func (v *Verdict) block(by, reason, fallback string) {
+	if reason == "" {
+		reason = fallback
+	}
+	v.Blocked, v.By, v.Reason = true, by, reason
+}
+
+// InterceptTurnStart asks the chain whether a turn may begin. The error is
+// ctx's.
+func (m *Manager) InterceptTurnStart(ctx context.Context, step int) (Verdict, error) {
+	var v Verdict
+	for _, p := range m.interceptors(extproto.EventTurnStart) {
+		resp, err := m.askInterceptor(ctx, p, extproto.EventIntercept{Event: extproto.EventTurnStart, Step: step})
+		if ctx.Err() != nil {
+			return v, ctx.Err()
+		}
+		switch {
+		case err != nil:
+			m.failOpen(p, "turn_start", err)
+		case resp.Block:
+			v.block(p.entry.Name, resp.Reason, "turn blocked by extension guard")
+			return v, nil
+		}
+	}
+	return v, nil
+}
+
+// WithholdsText reports whether any extension is asked about messages, so that
+// nothing of one may be shown before its verdict.
+func (m *Manager) WithholdsText() bool {
+	return len(m.interceptors(extproto.EventAssistantMessage)) > 0
+}
+
+// InterceptAssistantMessage asks the chain about a message's text. The error
+// is ctx's.
+func (m *Manager) InterceptAssistantMessage(ctx context.Context, text string) (Verdict, error) {
+	v := Verdict{Text: text}
+	for _, p := range m.interceptors(extproto.EventAssistantMessage) {
+		resp, err := m.askInterceptor(ctx, p, extproto.EventIntercept{Event: extproto.EventAssistantMessage, Text: v.Text})
+		if ctx.Err() != nil {
+			return v, ctx.Err()
+		}
+		switch {
+		case err != nil:
+			m.failOpen(p, "assistant_message", err)
+		case resp.Block:
+			v.block(p.entry.Name, resp.Reason, "message withheld by extension guard")
+			return v, nil
+		case resp.ReplaceText != "" && resp.ReplaceText != v.Text:
+			v.Text, v.By = resp.ReplaceText, p.entry.Name
+			v.Changes = append(v.Changes, p.entry.Name+" replaced the text")
+		}
+	}
+	return v, nil
+}
+
+// askInterceptor puts one question; the deadline begins when it is written.
+func (m *Manager) askInterceptor(ctx context.Context, p *peer, q extproto.EventIntercept) (extproto.EventInterceptResponse, error) {
+	q.ID = newID()
+	frame, err := p.ask(ctx, ask{
+		id: q.ID, frame: q, answer: "event_intercept_response",
+		timeout: m.opts.Timeouts.Intercept, what: p.entry.Name,
+	})
+	if err != nil {
+		return extproto.EventInterceptResponse{}, err
+	}
+	return frame.(extproto.EventInterceptResponse), nil
+}
+
+// failOpen lets an action pass because its interceptor failed, and says so each
+// time: an interceptor that is silent or broken is no reason to stop, but the
+// user must know that nobody looked.
+func (m *Manager) failOpen(p *peer, what string, err error) {
+	text := fmt.Sprintf("guard %s did not judge %s, which goes on unchanged: %v", p.entry.Name, what, err)
+	p.log.printf("%s", text)
+	m.update(func(fx *effects) {
+		p.messages = append(p.messages, text)
+		fx.emit(event.ExtNotify{Extension: p.entry.Name, Level: extproto.LevelWarn, Message: text})
+	})
+}

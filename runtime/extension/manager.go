@@ -1,0 +1,322 @@
+package extension
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/patriceckhart/zot/packages/agent/extproto"
+	"github.com/patriceckhart/zot/runtime/event"
+	"github.com/patriceckhart/zot/transports"
+)
+
+// A Manager runs the extensions of one session. All methods are safe for
+// concurrent use.
+type Manager struct {
+	opts      Options
+	launching chan struct{} // bounds how many start at a time
+	ctx       context.Context
+	cancel    context.CancelFunc
+	reloading sync.Mutex // one start, reload or stop at a time
+
+	mu       sync.Mutex // guards all below and what peer says it guards
+	peers    []*peer    // in rank order
+	failures []Failure
+	dir      directory
+	panel    *openPanel
+	session  *extproto.Event // the session_start to tell, once one is open
+	sequence uint64
+	info     sessionInfo
+}
+
+type sessionInfo struct{ id, cwd string }
+
+// New returns a manager that runs nothing yet.
+func New(opts Options) *Manager {
+	opts = opts.withDefaults()
+	ctx, cancel := context.WithCancel(context.Background())
+	m := &Manager{
+		opts: opts, ctx: ctx, cancel: cancel,
+		launching: make(chan struct{}, max(8, 4*runtime.NumCPU())),
+	}
+	m.dir.m = m
+	return m
+}
+
+// effects collects what a change of state causes outside the lock.
+type effects struct {
+	events       []event.Event
+	logs         []func()
+	toolsChanged bool
+}
+
+func (fx *effects) emit(e event.Event) { fx.events = append(fx.events, e) }
+
+// after runs f once the lock is free.
+func (fx *effects) after(f func()) { fx.logs = append(fx.logs, f) }
+
+// update is the one door to the manager's state: it runs f under the lock and
+// then, without it, what f caused.
+func (m *Manager) update(f func(*effects)) {
+	var fx effects
+	m.mu.Lock()
+	f(&fx)
+	m.mu.Unlock()
+	for _, l := range fx.logs {
+		l()
+	}
+	for _, e := range fx.events {
+		m.opts.Emit(e)
+	}
+	if fx.toolsChanged {
+		m.opts.ToolsChanged()
+	}
+}
+
+// Start starts every extension of the plan and returns at once.
+func (m *Manager) Start() {
+	m.reloading.Lock()
+	defer m.reloading.Unlock()
+	m.start(m.opts.Plan())
+}
+
+// start makes the plan's peers and runs them. The caller holds m.reloading.
+func (m *Manager) start(plan Plan) {
+	var fresh []*peer
+	m.update(func(fx *effects) {
+		m.failures = plan.Failures
+		m.peers = nil
+		for rank, e := range plan.Entries {
+			p := newPeer(m, e, rank)
+			m.peers = append(m.peers, p)
+			fresh = append(fresh, p)
+		}
+		for _, f := range plan.Failures {
+			fx.emit(event.ExtFailed{Extension: f.Name, Message: f.Err.Error()})
+		}
+	})
+	for _, p := range fresh {
+		go p.run(m.ctx) // ends with the extension, at the latest in stopPeers
+	}
+	m.reportLoading()
+}
+
+// reportLoading tells the face how many extensions are still starting.
+func (m *Manager) reportLoading() {
+	m.update(func(fx *effects) {
+		loading := 0
+		for _, p := range m.peers {
+			select {
+			case <-p.settled:
+			default:
+				loading++
+			}
+		}
+		fx.emit(event.ExtState{Loading: loading, Total: len(m.peers)})
+	})
+}
+
+// WaitReady waits until every extension is ready or has failed, or ctx ends;
+// it names those that were still on their way then.
+func (m *Manager) WaitReady(ctx context.Context) (late []string) {
+	for _, p := range m.snapshot() {
+		select {
+		case <-p.settled:
+			continue
+		default:
+		}
+		select {
+		case <-p.settled:
+		case <-ctx.Done():
+			late = append(late, p.entry.Name)
+		}
+	}
+	return late
+}
+
+func (m *Manager) snapshot() []*peer {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.peers)
+}
+
+func (m *Manager) helloAck(e Entry) extproto.HelloAck {
+	h := m.opts.Host()
+	ack := extproto.HelloAck{
+		ProtocolVersion: extproto.Version,
+		ZotVersion:      h.ZotVersion, Provider: h.Provider, Model: h.Model, CWD: h.CWD,
+		ExtensionDir: e.Dir, DataDir: e.DataDir,
+	}
+	if m.opts.CallTool != nil {
+		ack.Capabilities = append(ack.Capabilities, extproto.CapCallTool)
+	}
+	if m.opts.Request != nil {
+		ack.Capabilities = append(ack.Capabilities, extproto.CapRequest)
+	}
+	return ack
+}
+
+// Stop ends every extension: shutdown, closed input, and after the grace
+// SIGTERM and SIGKILL. When ctx ends the remaining steps are taken at once. It
+// returns when nothing of them is left.
+func (m *Manager) Stop(ctx context.Context) {
+	m.reloading.Lock()
+	defer m.reloading.Unlock()
+	m.stopPeers(ctx, m.snapshot())
+	m.cancel()
+}
+
+// stopPeers stops the given peers side by side.
+func (m *Manager) stopPeers(ctx context.Context, peers []*peer) {
+	var wg sync.WaitGroup
+	for _, p := range peers {
+		wg.Go(func() { p.stop(ctx) })
+	}
+	wg.Wait()
+}
+
+// stop ends one extension and waits until it is gone.
+func (p *peer) stop(ctx context.Context) {
+	var conn transports.Conn
+	var out *outbox
+	p.m.update(func(*effects) {
+		p.stopping = true
+		conn, out = p.conn, p.out
+	})
+	if conn != nil {
+		// "When zot exits, it sends shutdown and waits"; one that does not even
+		// read does not get to hold up the rest.
+		quick, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
+		if line, err := extproto.Encode(extproto.Shutdown{}); err == nil {
+			_ = out.send(quick, line)
+		}
+		cancel()
+		t := p.m.opts.Timeouts
+		conn.Stop(ctx, transports.Grace{Exit: t.Exit, Term: t.Term})
+	}
+	<-p.gone
+}
+
+// A Report says what a reload did.
+type Report struct {
+	Stopped, Loaded, Ready int
+	Errors                 []Failure
+}
+
+// ErrUnknownExtension is wrapped by Reload for a name that no plan knows.
+var ErrUnknownExtension = errors.New("no such extension")
+
+// Reload stops extensions, reads the plan again and starts them: all of them,
+// or with a name only the one so called. It waits until they are ready, or ctx
+// ends. Calls in flight on what is stopped fail.
+func (m *Manager) Reload(ctx context.Context, name string) (Report, error) {
+	m.reloading.Lock()
+	defer m.reloading.Unlock()
+	plan := m.opts.Plan()
+	var old, kept []*peer
+	for _, p := range m.snapshot() {
+		if name == "" || strings.EqualFold(p.entry.Name, name) {
+			old = append(old, p)
+		} else {
+			kept = append(kept, p)
+		}
+	}
+	if name != "" && len(old) == 0 && !plan.has(name) {
+		return Report{}, ErrUnknownExtension
+	}
+	m.stopPeers(context.WithoutCancel(ctx), old)
+	var report Report
+	for _, p := range old {
+		if p.conn != nil {
+			report.Stopped++
+		}
+	}
+	if name == "" {
+		m.start(plan)
+	} else {
+		m.startOne(plan, kept, name)
+	}
+	m.WaitReady(ctx)
+	m.report(&report, name)
+	m.opts.Emit(event.ExtReloaded{
+		Stopped: report.Stopped, Loaded: report.Loaded, Ready: report.Ready, Failed: len(report.Errors),
+	})
+	return report, nil
+}
+
+func (p Plan) has(name string) bool {
+	return slices.ContainsFunc(p.Entries, func(e Entry) bool { return strings.EqualFold(e.Name, name) }) ||
+		slices.ContainsFunc(p.Failures, func(f Failure) bool { return strings.EqualFold(f.Name, name) })
+}
+
+// startOne starts the entry called name at its rank among those that run on.
+func (m *Manager) startOne(plan Plan, kept []*peer, name string) {
+	running := make(map[string]*peer, len(kept))
+	for _, p := range kept {
+		running[strings.ToLower(p.entry.Name)] = p
+	}
+	var fresh []*peer
+	m.update(func(fx *effects) {
+		m.peers = nil
+		for rank, e := range plan.Entries {
+			p := running[strings.ToLower(e.Name)]
+			if p == nil && strings.EqualFold(e.Name, name) {
+				p = newPeer(m, e, rank)
+				fresh = append(fresh, p)
+			}
+			if p != nil {
+				p.rank = rank
+				m.peers = append(m.peers, p)
+				delete(running, strings.ToLower(e.Name))
+			}
+		}
+		// What runs but is no longer in the plan runs on until all is reloaded.
+		for _, p := range kept {
+			if running[strings.ToLower(p.entry.Name)] == p {
+				p.rank = len(m.peers)
+				m.peers = append(m.peers, p)
+			}
+		}
+		m.failures = slices.DeleteFunc(m.failures, func(f Failure) bool { return strings.EqualFold(f.Name, name) })
+		for _, f := range plan.Failures {
+			if strings.EqualFold(f.Name, name) {
+				m.failures = append(m.failures, f)
+				fx.emit(event.ExtFailed{Extension: f.Name, Message: f.Err.Error()})
+			}
+		}
+		m.dir.resort(fx)
+	})
+	for _, p := range fresh {
+		go p.run(m.ctx)
+	}
+	m.reportLoading()
+}
+
+// report counts what came of a reload.
+func (m *Manager) report(r *Report, name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, p := range m.peers {
+		if name != "" && !strings.EqualFold(p.entry.Name, name) {
+			continue
+		}
+		switch {
+		case p.isReady() || p.state == StateBundle:
+			r.Loaded++
+			r.Ready++
+		case p.state == StateFailed:
+			r.Errors = append(r.Errors, Failure{Name: p.entry.Name, Err: p.err})
+		default:
+			r.Loaded++
+		}
+	}
+	for _, f := range m.failures {
+		if name == "" || strings.EqualFold(f.Name, name) {
+			r.Errors = append(r.Errors, f)
+		}
+	}
+}

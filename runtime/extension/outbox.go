@@ -1,0 +1,180 @@
+package extension
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/patriceckhart/zot/transports"
+)
+
+// errQueueFull says that an extension reads slower than it is told things.
+var errQueueFull = errors.New("it does not read: its queue is full")
+
+// An outbox is the one ordered queue of frames to an extension. Notifications
+// only enqueue; requests may wait for their own write. A frame that cannot be
+// written in time, or a queue that is full, ends the connection: onFail is
+// called once with the reason.
+type outbox struct {
+	conn    transports.Conn
+	limits  Limits
+	timeout time.Duration
+	onFail  func(error)
+
+	mu     sync.Mutex // guards all below
+	queue  []outgoing
+	bytes  int
+	err    error         // why nothing can be sent any more
+	wake   chan struct{} // holds one token while there is work
+	closed chan struct{} // closed with err
+}
+
+type outgoing struct {
+	frame []byte
+	// written takes the result of the write; nil where nobody waits.
+	written chan error
+}
+
+// newOutbox starts the writer; it ends when fail or close is called.
+func newOutbox(conn transports.Conn, limits Limits, timeout time.Duration, onFail func(error)) *outbox {
+	o := &outbox{
+		conn: conn, limits: limits, timeout: timeout, onFail: onFail,
+		wake: make(chan struct{}, 1), closed: make(chan struct{}),
+	}
+	go o.run()
+	return o
+}
+
+// post queues a frame and returns without waiting. An overflow ends the
+// connection.
+func (o *outbox) post(frame []byte) error { return o.add(outgoing{frame: frame}) }
+
+// send queues a frame and waits until it is written, ctx ends, or the
+// connection is over.
+func (o *outbox) send(ctx context.Context, frame []byte) error {
+	written := make(chan error, 1)
+	if err := o.add(outgoing{frame: frame, written: written}); err != nil {
+		return err
+	}
+	select {
+	case err := <-written:
+		return err
+	case <-o.closed:
+		return o.reason()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (o *outbox) add(item outgoing) error {
+	o.mu.Lock()
+	if o.err != nil {
+		defer o.mu.Unlock()
+		return o.err
+	}
+	if len(o.queue) >= o.limits.QueueFrames || o.bytes+len(item.frame) > o.limits.QueueBytes && len(o.queue) > 0 {
+		n, bytes := len(o.queue), o.bytes
+		o.mu.Unlock()
+		err := fmt.Errorf("%w (%d frames, %d bytes waiting)", errQueueFull, n, bytes)
+		o.fail(err)
+		return err
+	}
+	o.queue = append(o.queue, item)
+	o.bytes += len(item.frame)
+	o.mu.Unlock()
+	select {
+	case o.wake <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// fail ends the outbox with a reason and reports it.
+func (o *outbox) fail(err error) {
+	if o.close(err) {
+		o.onFail(err)
+	}
+}
+
+// close ends the outbox; it reports whether it was open until now.
+func (o *outbox) close(err error) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err != nil {
+		return false
+	}
+	o.err = err
+	o.queue, o.bytes = nil, 0
+	close(o.closed)
+	return true
+}
+
+func (o *outbox) reason() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.err
+}
+
+// run writes what is queued, one frame at a time, until the outbox is closed.
+func (o *outbox) run() {
+	for {
+		item, ok := o.next()
+		if !ok {
+			return
+		}
+		err := o.conn.WriteFrame(item.frame, time.Now().Add(o.timeout))
+		var tooLong *transports.FrameTooLongError
+		if err != nil && !errors.As(err, &tooLong) {
+			err = fmt.Errorf("writing to it: %w", err)
+			o.fail(err)
+		}
+		if item.written != nil {
+			item.written <- err
+		}
+	}
+}
+
+// next waits for a frame to write.
+func (o *outbox) next() (outgoing, bool) {
+	for {
+		o.mu.Lock()
+		if o.err != nil {
+			o.mu.Unlock()
+			return outgoing{}, false
+		}
+		if len(o.queue) > 0 {
+			item := o.queue[0]
+			o.queue[0] = outgoing{}
+			o.queue = o.queue[1:]
+			o.bytes -= len(item.frame)
+			o.mu.Unlock()
+			return item, true
+		}
+		o.mu.Unlock()
+		select {
+		case <-o.wake:
+		case <-o.closed:
+		}
+	}
+}
+
+// flush waits until all that was queued before is written, or ctx ends.
+func (o *outbox) flush(ctx context.Context) {
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		o.mu.Lock()
+		idle := o.err != nil || len(o.queue) == 0
+		o.mu.Unlock()
+		if idle {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,318 @@
+package extension
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/patriceckhart/zot/packages/agent/extproto"
+	"github.com/patriceckhart/zot/runtime/event"
+	"github.com/patriceckhart/zot/transports"
+)
+
+// A State says where an extension is in its life.
+type State string
+
+// The states of an extension, in the words that doctor prints.
+const (
+	StateStarting  State = "starting"
+	StateGreeted   State = "not ready"     // hello came, ready did not yet
+	StateReady     State = "ok"            // it said ready
+	StateAutoReady State = "auto-ready"    // it registered and then fell silent
+	StateLateReady State = "ready-timeout" // it said nothing in time and counts as ready
+	StateBundle    State = "bundle"        // theme or skills only: nothing runs
+	StateFailed    State = "error"         // it did not start, or died
+	StateStopped   State = "stopped"
+)
+
+// A peer is an entry that runs, from its launch until nothing of it is left.
+type peer struct {
+	m     *Manager
+	entry Entry
+	log   *logFile
+	pend  *pending
+
+	// settled is closed when the peer is ready or never will be; gone when
+	// nothing of it is left.
+	settled, gone chan struct{}
+	settleOnce    sync.Once
+
+	// greeted is the reader's own.
+	greeted bool
+	noise   map[string]bool
+
+	// Guarded by m.mu.
+	rank       int
+	state      State
+	err        error // why it failed
+	cause      error // why it was disconnected from here; the first one counts
+	stopping   bool
+	conn       transports.Conn // nil until launched
+	out        *outbox         // nil until launched
+	hello      extproto.Hello
+	caps       map[string]bool
+	observes   map[string]bool
+	intercepts map[string]bool
+	commands   []*commandReg
+	tools      []*toolReg
+	messages   []string
+	autoReady  *time.Timer
+	live       map[string]*liveCall          // tool calls it works on, by host id
+	ownCalls   map[string]context.CancelFunc // call_tool it waits for, by its id
+	requests   int                           // host services it waits for
+	started    time.Time
+	readyAt    time.Time
+}
+
+func newPeer(m *Manager, e Entry, rank int) *peer {
+	return &peer{
+		m: m, entry: e, rank: rank, state: StateStarting,
+		log:     openLog(m.opts.LogDir, e.Name, m.opts.Limits.LogBytes),
+		pend:    newPending(),
+		settled: make(chan struct{}), gone: make(chan struct{}),
+		noise: map[string]bool{}, caps: map[string]bool{},
+		observes: map[string]bool{}, intercepts: map[string]bool{},
+		live: map[string]*liveCall{}, ownCalls: map[string]context.CancelFunc{},
+	}
+}
+
+// run is the life of a peer. It ends when the extension is gone.
+func (p *peer) run(ctx context.Context) {
+	defer close(p.gone)
+	defer func() { _ = p.log.Close() }()
+	if p.entry.Launch == nil {
+		p.m.update(func(*effects) { p.state = StateBundle })
+		p.settle()
+		return
+	}
+	p.log.printf("starting %s %s at %s", p.entry.Name, p.entry.Version, time.Now().Format(time.RFC3339))
+	conn, err := p.launch(ctx)
+	if err != nil {
+		p.down(fmt.Errorf("%s: %w", p.entry.Exec, err))
+		return
+	}
+	hello := time.AfterFunc(p.m.opts.Timeouts.Hello, func() {
+		p.disconnect(fmt.Errorf("no hello within %s", p.m.opts.Timeouts.Hello))
+	})
+	defer hello.Stop()
+	err = p.read(conn, hello)
+	// The exit status belongs in the message where the extension left by itself.
+	exit := p.leave(conn)
+	p.down(p.explain(err, exit))
+}
+
+// launch starts the process; few do at a time, so that a machine with little
+// room is not flooded.
+func (p *peer) launch(ctx context.Context) (transports.Conn, error) {
+	select {
+	case p.m.launching <- struct{}{}:
+		defer func() { <-p.m.launching }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	conn, err := p.entry.Launch(ctx, p.log)
+	if err != nil {
+		return nil, err
+	}
+	// The outbox may fail while the manager is locked, hence the goroutine; it
+	// ends at once.
+	out := newOutbox(conn, p.m.opts.Limits, p.m.opts.Timeouts.Write, func(err error) { go p.disconnect(err) })
+	stopping := false
+	p.m.update(func(*effects) {
+		p.conn, p.out, p.started = conn, out, time.Now()
+		stopping = p.stopping
+	})
+	if stopping {
+		p.disconnect(errors.New("stopped while it started"))
+	}
+	return conn, nil
+}
+
+// read handles frames until the stream ends, and says why it did.
+func (p *peer) read(conn transports.Conn, hello *time.Timer) error {
+	for {
+		line, err := conn.ReadFrame()
+		if err != nil {
+			return err
+		}
+		wasGreeted := p.greeted
+		if err := p.receive(line); err != nil {
+			return err
+		}
+		if p.greeted && !wasGreeted {
+			hello.Stop()
+		}
+	}
+}
+
+// leave ends a connection whose stream is over: an extension that is on its
+// way out gets a moment, so that its own exit status is what is reported.
+func (p *peer) leave(conn transports.Conn) transports.Exit {
+	grace := transports.Grace{Exit: time.Second}
+	if p.disconnected() != nil {
+		grace = transports.Grace{}
+	}
+	return conn.Stop(context.Background(), grace)
+}
+
+// disconnect ends the connection for a reason; the reader then takes the peer
+// down. It never blocks.
+func (p *peer) disconnect(cause error) {
+	var conn transports.Conn
+	p.m.mu.Lock()
+	if p.cause == nil {
+		p.cause = cause
+	}
+	conn = p.conn
+	p.m.mu.Unlock()
+	if conn != nil {
+		go conn.Stop(context.Background(), transports.Grace{}) // ends by itself: the process is killed
+	}
+}
+
+func (p *peer) disconnected() error {
+	p.m.mu.Lock()
+	defer p.m.mu.Unlock()
+	return p.cause
+}
+
+// explain puts the end of a connection in words: what zot did to it, or how it
+// left, with the last lines it wrote to its standard error.
+func (p *peer) explain(readErr error, exit transports.Exit) error {
+	var what string
+	var tooLong *transports.FrameTooLongError
+	switch cause := p.disconnected(); {
+	case errors.As(readErr, &tooLong):
+		what = fmt.Sprintf("disconnected: it sent a %v", readErr)
+	case errors.As(readErr, new(*protocolError)):
+		what = readErr.Error()
+	case cause != nil:
+		what = "disconnected: " + cause.Error()
+	case !p.greeted:
+		what = "it ended before its hello: " + exit.String()
+	default:
+		what = "it ended: " + exit.String()
+	}
+	if tail := strings.TrimSpace(exit.StderrTail); tail != "" {
+		what += "\nlast lines on its standard error:\n" + indent(lastLines(tail, 5))
+	}
+	if p.log.path != "" {
+		what += "\nlog: " + p.log.path
+	}
+	return errors.New(what)
+}
+
+// A protocolError is a fault of the extension that ends the connection.
+type protocolError struct{ text string }
+
+func (e *protocolError) Error() string { return e.text }
+
+// down takes the peer out of everything: its waiters fail, its panel closes,
+// its names go to whoever is next.
+func (p *peer) down(err error) {
+	p.log.printf("%s", err)
+	failure := fmt.Errorf("extension %s disconnected: %w", p.entry.Name, err)
+	p.pend.failAll(failure)
+	p.m.update(func(fx *effects) {
+		if p.autoReady != nil {
+			p.autoReady.Stop()
+		}
+		if p.out != nil {
+			p.out.close(failure)
+		}
+		for _, cancel := range p.ownCalls {
+			cancel()
+		}
+		if p.stopping {
+			p.state = StateStopped
+		} else {
+			p.state, p.err = StateFailed, err
+			fx.emit(event.ExtFailed{Extension: p.entry.Name, Message: err.Error()})
+		}
+		p.m.closePanelOf(p, fx)
+		p.m.dir.drop(p, fx)
+	})
+	p.settle()
+}
+
+// settle marks the peer as ready, or as one that never will be.
+func (p *peer) settle() {
+	p.settleOnce.Do(func() {
+		close(p.settled)
+		p.m.reportLoading()
+	})
+}
+
+// becomeReady ends the registration window.
+func (p *peer) becomeReady(s State) {
+	first := false
+	p.m.update(func(fx *effects) {
+		if p.state != StateGreeted {
+			return
+		}
+		first = true
+		p.state, p.readyAt = s, time.Now()
+		if p.autoReady != nil {
+			p.autoReady.Stop()
+		}
+		if p.m.session != nil {
+			p.m.tell(p, *p.m.session)
+		}
+	})
+	if !first {
+		return
+	}
+	switch s {
+	case StateAutoReady:
+		p.diagnose(false, "no ready frame; it counts as ready after %s of silence", p.m.opts.Timeouts.AutoReady)
+	case StateLateReady:
+		p.diagnose(true, "no ready frame within %s; going on without waiting for more", p.m.opts.Timeouts.Ready)
+	}
+	p.settle()
+}
+
+// isReady reports whether events and questions may be sent. m.mu is held.
+func (p *peer) isReady() bool {
+	return p.state == StateReady || p.state == StateAutoReady || p.state == StateLateReady
+}
+
+// diagnose notes something about the extension: in its log, for doctor, and,
+// where visible, for the user.
+func (p *peer) diagnose(visible bool, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	p.log.printf("%s", text)
+	p.m.update(func(fx *effects) {
+		p.messages = append(p.messages, text)
+		if visible {
+			fx.emit(event.ExtNotify{Extension: p.entry.Name, Level: extproto.LevelWarn, Message: text})
+		}
+	})
+}
+
+// post encodes and queues a frame without waiting for it to be written.
+func (p *peer) post(f extproto.Frame) {
+	line, err := extproto.Encode(f)
+	if err != nil {
+		p.log.printf("%v", err)
+		return
+	}
+	p.m.mu.Lock()
+	out := p.out
+	p.m.mu.Unlock()
+	if out != nil {
+		_ = out.post(line) // a failure takes the peer down by itself
+	}
+}
+
+func lastLines(s string, n int) string {
+	lines := strings.Split(s, "\n")
+	if len(lines) > n {
+		lines = lines[len(lines)-n:]
+	}
+	return strings.Join(lines, "\n")
+}
+
+func indent(s string) string { return "  " + strings.ReplaceAll(s, "\n", "\n  ") }

@@ -1,0 +1,83 @@
+package extension
+
+import (
+	"slices"
+	"time"
+)
+
+// A Status is what is known of one extension, for list and doctor.
+type Status struct {
+	Name, Version, Scope, Dir, Exec string
+	State                           State
+	Error                           string
+	HelloName                       string // where it differs from Name
+	LogPath                         string
+	Commands, Tools                 []Registration
+	Observes, Intercepts            []string
+	Capabilities                    []string
+	Messages                        []string // diagnostics, oldest first
+	Withheld                        []string // environment variables it does not see
+	StartTime                       time.Duration
+}
+
+// A Registration is a command or tool that an extension announced. Active
+// says whether the name is its own.
+type Registration struct {
+	Name, Description string
+	Active            bool
+	Deferred          bool
+}
+
+// Status lists every extension of the plan, in rank order.
+func (m *Manager) Status() []Status {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var all []Status
+	for _, p := range m.peers {
+		all = append(all, m.statusOf(p))
+	}
+	return all
+}
+
+// Failures lists what could not be loaded at all.
+func (m *Manager) Failures() []Failure {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.failures)
+}
+
+func (m *Manager) statusOf(p *peer) Status {
+	s := Status{
+		Name: p.entry.Name, Version: p.entry.Version, Scope: p.entry.Scope, Dir: p.entry.Dir,
+		Exec: p.entry.Exec, State: p.state, LogPath: p.log.path,
+		Observes: keys(p.observes), Intercepts: keys(p.intercepts), Capabilities: keys(p.caps),
+		Messages: slices.Clone(p.messages), Withheld: p.entry.Withheld,
+	}
+	if p.err != nil {
+		s.Error = p.err.Error()
+	}
+	if p.hello.Name != p.entry.Name {
+		s.HelloName = p.hello.Name
+	}
+	if !p.readyAt.IsZero() {
+		s.StartTime = p.readyAt.Sub(p.started)
+	}
+	for _, r := range p.commands {
+		s.Commands = append(s.Commands, Registration{Name: r.Name, Description: r.Description, Active: m.dir.activeCommand(r)})
+	}
+	for _, r := range p.tools {
+		s.Tools = append(s.Tools, Registration{
+			Name: r.Name, Description: r.Description, Active: m.dir.activeTool(r), Deferred: r.deferred,
+		})
+	}
+	return s
+}
+
+func keys(set map[string]bool) []string {
+	var all []string
+	for k := range set {
+		all = append(all, k)
+	}
+	slices.Sort(all)
+	return all
+}

@@ -1,0 +1,82 @@
+package guard
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/patriceckhart/zot/runtime/tool"
+)
+
+// maxPreview is the length of a preview in bytes.
+const maxPreview = 120
+
+// Preview tells in one line what a call would do: what the tool itself says,
+// else the first of the arguments people know calls by, else all of them.
+func Preview(t tool.Tool, args json.RawMessage) string {
+	text := ""
+	if p, ok := t.(tool.Previewer); ok {
+		text = p.Preview(args)
+	}
+	if text == "" {
+		text = telling(args)
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) <= maxPreview {
+		return text
+	}
+	cut := maxPreview - len("…")
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + "…"
+}
+
+func telling(args json.RawMessage) string {
+	var fields map[string]any
+	if json.Unmarshal(args, &fields) == nil {
+		for _, key := range []string{"command", "path", "file_path", "url", "query", "name"} {
+			if s, ok := fields[key].(string); ok && s != "" {
+				return s
+			}
+		}
+	}
+	var b bytes.Buffer
+	if json.Compact(&b, args) != nil {
+		return string(args)
+	}
+	return b.String()
+}
+
+// A memory holds what a person allowed for the session.
+type memory struct {
+	mu   sync.Mutex
+	all  bool
+	keys map[string]bool
+}
+
+func (m *memory) allows(key string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.all || m.keys[key]
+}
+
+func (m *memory) add(key string, a Answer) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.keys == nil {
+		m.keys = map[string]bool{}
+	}
+	m.all = m.all || a.Everything
+	if a.Always {
+		m.keys[key] = true
+	}
+}
+
+func (m *memory) setAll(on bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.all = on
+}
