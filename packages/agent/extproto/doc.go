@@ -4,7 +4,8 @@
 //
 // Extensions write the types of fromext.go and read those of fromhost.go.
 // Unknown fields are ignored by both sides and unknown types are reported by
-// [Decode] as *UnknownTypeError, so that old and new meet without harm.
+// [DecodeFromExtension] and [DecodeFromHost] as *UnknownTypeError, so that old
+// and new meet without harm. [Reader] cuts a stream into lines.
 //
 // docs/extensions.md describes the conversation.
 package extproto
