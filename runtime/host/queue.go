@@ -1,0 +1,228 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/patriceckhart/zot/runtime/message"
+)
+
+// A Prompt is what a user, or somebody in the user's place, sends.
+type Prompt struct {
+	Text   string
+	Images []message.Image
+}
+
+func (p Prompt) message() message.Message {
+	m := message.Message{Role: message.User}
+	if p.Text != "" {
+		m.Content = append(m.Content, message.Text{Text: p.Text})
+	}
+	for _, img := range p.Images {
+		m.Content = append(m.Content, img)
+	}
+	return m
+}
+
+// ErrClosed is what prompts get once the session is closing.
+var ErrClosed = errors.New("the session is closing")
+
+// ErrDropped is what a queued prompt gets that was taken back.
+var ErrDropped = errors.New("the prompt was taken back before it ran")
+
+// A Ticket follows a submitted prompt.
+type Ticket struct {
+	prompt Prompt
+	done   chan struct{}
+	err    error // valid after done
+}
+
+// Wait waits until the prompt is over and returns what ended it early, or
+// ctx's error.
+func (t *Ticket) Wait(ctx context.Context) error {
+	select {
+	case <-t.done:
+		return t.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// queue runs prompts one after the other.
+type queue struct {
+	h *Host
+
+	mu      sync.Mutex
+	waiting []*Ticket
+	cancel  context.CancelFunc // of the prompt that runs; nil when idle
+	idle    chan struct{}      // closed while nothing runs
+	closed  bool
+}
+
+func (q *queue) init(h *Host) {
+	q.h = h
+	q.idle = make(chan struct{})
+	close(q.idle)
+}
+
+// Submit runs a prompt, after those that are running or waiting. Text that is
+// blank, without an image, is ignored: the ticket is done at once.
+func (h *Host) Submit(p Prompt) (t *Ticket, queued bool) {
+	t = &Ticket{prompt: p, done: make(chan struct{})}
+	if strings.TrimSpace(p.Text) == "" && len(p.Images) == 0 {
+		close(t.done)
+		return t, false
+	}
+	q := &h.queue
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		t.err = ErrClosed
+		close(t.done)
+		return t, false
+	}
+	queued = q.cancel != nil
+	h.manager.UserPromptSubmitted(p.Text, queued, len(p.Images))
+	if queued {
+		q.waiting = append(q.waiting, t)
+		return t, true
+	}
+	q.begin(t)
+	return t, false
+}
+
+// begin starts a prompt. q.mu is held.
+func (q *queue) begin(t *Ticket) {
+	ctx, cancel := context.WithCancel(context.Background())
+	q.cancel, q.idle = cancel, make(chan struct{})
+	go func() { // ends with the prompt, which cancel ends at any time
+		defer cancel()
+		t.err = q.h.agent.Prompt(ctx, t.prompt.message())
+		close(t.done)
+		q.next()
+	}()
+}
+
+// next starts the prompt that has waited longest, or marks the session idle.
+func (q *queue) next() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.cancel = nil
+	close(q.idle)
+	if len(q.waiting) == 0 || q.closed {
+		return
+	}
+	t := q.waiting[0]
+	q.waiting = q.waiting[1:]
+	q.begin(t)
+}
+
+// Run submits a prompt and waits for its end. When ctx ends the prompt is
+// cancelled, and Run waits until it has stopped.
+func (h *Host) Run(ctx context.Context, p Prompt) error {
+	t, _ := h.Submit(p)
+	stop := context.AfterFunc(ctx, func() { h.cancelTicket(t) })
+	defer stop()
+	<-t.done
+	return t.err
+}
+
+// cancelTicket cancels a prompt, running or waiting.
+func (h *Host) cancelTicket(t *Ticket) {
+	q := &h.queue
+	q.mu.Lock()
+	for i, w := range q.waiting {
+		if w == t {
+			q.waiting = append(q.waiting[:i:i], q.waiting[i+1:]...)
+			q.mu.Unlock()
+			t.err = context.Canceled
+			close(t.done)
+			return
+		}
+	}
+	cancel := q.cancel
+	q.mu.Unlock()
+	select {
+	case <-t.done:
+	default:
+		if cancel != nil {
+			cancel()
+		}
+	}
+}
+
+// Cancel stops the running prompt; the waiting ones stay.
+func (h *Host) Cancel() {
+	h.queue.mu.Lock()
+	defer h.queue.mu.Unlock()
+	if h.queue.cancel != nil {
+		h.queue.cancel()
+	}
+}
+
+// Busy reports whether a prompt runs.
+func (h *Host) Busy() bool {
+	h.queue.mu.Lock()
+	defer h.queue.mu.Unlock()
+	return h.queue.cancel != nil
+}
+
+// Queue lists the texts of the prompts that wait.
+func (h *Host) Queue() []string {
+	h.queue.mu.Lock()
+	defer h.queue.mu.Unlock()
+	var texts []string
+	for _, t := range h.queue.waiting {
+		texts = append(texts, t.prompt.Text)
+	}
+	return texts
+}
+
+// TakeBack removes the waiting prompts and returns them.
+func (h *Host) TakeBack() []Prompt {
+	q := &h.queue
+	q.mu.Lock()
+	waiting := q.waiting
+	q.waiting = nil
+	q.mu.Unlock()
+	var prompts []Prompt
+	for _, t := range waiting {
+		prompts = append(prompts, t.prompt)
+		t.err = ErrDropped
+		close(t.done)
+	}
+	return prompts
+}
+
+// WaitIdle waits until nothing runs or waits, or ctx ends.
+func (h *Host) WaitIdle(ctx context.Context) error {
+	for {
+		h.queue.mu.Lock()
+		idle, busy := h.queue.idle, h.queue.cancel != nil
+		h.queue.mu.Unlock()
+		if !busy {
+			return nil
+		}
+		select {
+		case <-idle:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// close cancels the running prompt, drops the waiting ones, and waits until
+// nothing runs.
+func (q *queue) close() {
+	q.mu.Lock()
+	q.closed = true
+	if q.cancel != nil {
+		q.cancel()
+	}
+	idle := q.idle
+	q.mu.Unlock()
+	<-idle
+	q.h.TakeBack()
+}
