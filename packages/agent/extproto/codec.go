@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 )
 
 // A Frame is one of the frame structs of this package, by value.
@@ -172,3 +174,13 @@ func (PanelKey) FrameType() string       { return "panel_key" }
 func (PanelResize) FrameType() string    { return "panel_resize" }
 func (Response) FrameType() string       { return "response" }
 func (Shutdown) FrameType() string       { return "shutdown" }
+
+// FrameTypes lists the types of frame that the host sends, or those that an
+// extension does, sorted.
+func FrameTypes(fromHostSide bool) []string {
+	table := fromExtension
+	if fromHostSide {
+		table = fromHost
+	}
+	return slices.Sorted(maps.Keys(table))
+}

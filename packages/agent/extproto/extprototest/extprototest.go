@@ -32,7 +32,7 @@ type Step struct {
 	Frame json.RawMessage // the frame, or nil
 	Raw   *string         // the line as it is written; Frame is then what it amounts to, or nil
 
-	Extra       bool   // the frame has fields that no schema names
+	Extra       bool   // some fields mean nothing and are lost
 	Unknown     bool   // the frame is of no known type
 	Invalid     string // why the schema refuses the frame, or empty
 	Undecodable bool   // a field has the wrong JSON type
