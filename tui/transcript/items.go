@@ -1,0 +1,170 @@
+package transcript
+
+import (
+	"strings"
+
+	"github.com/patriceckhart/zot/tui/markdown"
+	"github.com/patriceckhart/zot/tui/screen"
+	"github.com/patriceckhart/zot/tui/style"
+)
+
+func plain(s string) string { return screen.Clean(s) }
+
+// User adds what the user sent. Images are described as lines.
+func (t *Transcript) User(text string, images ...Image) {
+	t.endAnswer()
+	u := &userText{src: strings.TrimRight(screen.Clean(text), "\n")}
+	for _, img := range images {
+		t.images++
+		u.images = append(u.images, img.describe(t.images))
+	}
+	t.add(&cell{content: u, gap: true})
+	t.Bottom()
+}
+
+type userText struct {
+	src    string
+	images []string
+}
+
+func (u *userText) text() string { return u.src }
+
+func (u *userText) draw(_ *cell, d drawing) []string {
+	s := d.sheet
+	sgr := s.SGR(style.UserBG) + s.SGR(style.User)
+	w := screen.Wrapper{Width: d.width,
+		First: screen.Span{Text: s.Glyphs.Prompt + " ", SGR: sgr}, Rest: screen.Span{Text: "  ", SGR: sgr}}
+	var rows []string
+	if u.src != "" {
+		rows = w.Rows([]screen.Span{{Text: u.src, SGR: sgr}})
+	}
+	for _, img := range u.images {
+		rows = append(rows, w.Rows([]screen.Span{{Text: img, SGR: sgr}})...)
+	}
+	if bg := s.SGR(style.UserBG); bg != "" && s.Profile > style.ANSI16 {
+		for i, r := range rows {
+			if n := d.width - screen.Width(r); n > 0 {
+				rows[i] = r + bg + strings.Repeat(" ", n) + screen.Reset
+			}
+		}
+	}
+	return rows
+}
+
+// line is a note, a display or a word of the host's own.
+type line struct {
+	name  string // who says so; empty for zot itself
+	level string // info, success, warn, error; or empty
+	src   string
+	token style.Token
+}
+
+func (l *line) text() string { return l.src }
+
+func (l *line) draw(_ *cell, d drawing) []string {
+	s := d.sheet
+	var head []screen.Span
+	if l.name != "" {
+		head = append(head, s.Span(style.Accent, "["+l.name+"] "))
+	}
+	token := l.token
+	switch l.level {
+	case "error":
+		token = style.Error
+		head = append(head, s.Span(style.Error, "error: "))
+	case "warn":
+		token = style.Warn
+		head = append(head, s.Span(style.Warn, "warning: "))
+	case "success":
+		token = style.Success
+	}
+	var rows []string
+	for i, text := range strings.Split(l.src, "\n") {
+		spans := []screen.Span{s.Span(token, text)}
+		if i == 0 {
+			spans = append(append([]screen.Span(nil), head...), spans...)
+		}
+		rows = append(rows, screen.Wrapper{Width: d.width, Rest: screen.Span{Text: "  "}}.Rows(spans)...)
+	}
+	return rows
+}
+
+// maxNotes is how many notes of one extension are kept.
+const maxNotes = 200
+
+// Note adds a note of an extension. Its name is put before the text here and
+// not by the extension, so no extension can speak for another.
+func (t *Transcript) Note(ext, level, text string) {
+	text = strings.TrimSpace(screen.Clean(text))
+	if text == "" {
+		return
+	}
+	ext = screen.Line(ext)
+	t.add(&cell{content: &line{name: ext, level: level, src: text, token: style.Note}, owner: ext, note: true, gap: !t.lastIsNote()})
+	t.limitNotes(ext)
+}
+
+func (t *Transcript) limitNotes(ext string) {
+	n := 0
+	for _, c := range t.cells {
+		if c.note && c.owner == ext {
+			n++
+		}
+	}
+	if n <= maxNotes {
+		return
+	}
+	drop := n - maxNotes
+	t.remove(func(c *cell) bool {
+		if c.note && c.owner == ext && drop > 0 {
+			drop--
+			return true
+		}
+		return false
+	})
+}
+
+// Display adds one-shot text of an extension; it goes with its notes.
+func (t *Transcript) Display(ext, text string) {
+	text = strings.TrimRight(screen.Clean(text), "\n ")
+	if text == "" {
+		return
+	}
+	ext = screen.Line(ext)
+	t.add(&cell{content: &line{name: ext, src: text, token: style.Display}, owner: ext, note: true, gap: true})
+}
+
+// Say adds a word of zot's own; it is cleared with the notes.
+func (t *Transcript) Say(level, text string) {
+	t.add(&cell{content: &line{level: level, src: strings.TrimRight(screen.Clean(text), "\n"), token: style.Muted}, owner: "", note: true, gap: !t.lastIsNote()})
+}
+
+// Mark adds a word of zot's own that stays: "interrupted", "compacted".
+func (t *Transcript) Mark(level, text string) {
+	t.endAnswer()
+	t.add(&cell{content: &line{level: level, src: screen.Clean(text), token: style.Muted}, gap: true})
+}
+
+// Report adds a longer text of zot's own in Markdown; it goes with the notes.
+func (t *Transcript) Report(text string) {
+	var s markdown.Stream
+	pieces := append(s.Append(screen.Clean(text)), s.Finish()...)
+	for _, p := range pieces {
+		t.add(&cell{content: &block{src: p}, owner: "", note: true, gap: true})
+	}
+}
+
+func (t *Transcript) lastIsNote() bool {
+	return len(t.cells) > 0 && t.cells[len(t.cells)-1].note
+}
+
+// ClearNotes removes the notes of one extension.
+func (t *Transcript) ClearNotes(ext string) bool {
+	ext = screen.Line(ext)
+	return t.remove(func(c *cell) bool { return c.note && c.owner == ext })
+}
+
+// ClearAllNotes removes every note, and reports whether there were any.
+func (t *Transcript) ClearAllNotes() bool {
+	return t.remove(func(c *cell) bool { return c.note })
+}
