@@ -79,6 +79,16 @@ func (m *Manager) toPanel(extension, id string, f extproto.Frame) {
 	p.post(f)
 }
 
+// PanelOwner names the extension whose panel id is open.
+func (m *Manager) PanelOwner(id string) (extension string, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.panel == nil || m.panel.id != id {
+		return "", false
+	}
+	return m.panel.peer.entry.Name, true
+}
+
 // PanelKey hands a key to the extension whose panel has the focus. Keys arrive
 // in the order of the calls.
 func (m *Manager) PanelKey(extension, id, key, text string) {

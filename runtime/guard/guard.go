@@ -52,6 +52,9 @@ type Decision struct {
 	Remember string
 	// Source is the permission_decision word for an allow: "yolo" or "policy".
 	Source string
+	// Soft marks an Ask that the user wished for and no policy demands: where
+	// nobody can be asked, the call runs.
+	Soft bool
 }
 
 // A Policy judges the final arguments of a call.
@@ -78,7 +81,8 @@ type Answer struct {
 	Reason             string // for the model, on a no
 }
 
-// An Asker puts questions to a person, one at a time. Its error is ctx's.
+// An Asker puts questions to a person, one at a time. Its error is ctx's, or
+// ErrNoAnswer where nobody can be asked.
 type Asker interface {
 	Confirm(ctx context.Context, q Question) (Answer, error)
 }
@@ -159,12 +163,7 @@ func (g *Guard) ask(ctx context.Context, call tool.Call, t tool.Tool, d Decision
 		return v, nil
 	}
 	if g.opts.Asker == nil {
-		v.Reason = d.Reason
-		if v.Reason == "" {
-			v.Reason = "this call needs a person's approval, and nobody is there to give it in this mode"
-		}
-		g.decided(call, false, "policy", v.Reason)
-		return v, nil
+		return g.unasked(call, d, v), nil
 	}
 	q := Question{
 		Call: call, Extension: t.Spec().Extension, Preview: Preview(t, call.Args),
@@ -172,6 +171,9 @@ func (g *Guard) ask(ctx context.Context, call tool.Call, t tool.Tool, d Decision
 	}
 	g.opts.Emit(event.ConfirmationRequested{ToolID: call.ID, ToolName: call.Name, Preview: q.Preview})
 	answer, err := g.opts.Asker.Confirm(ctx, q)
+	if errors.Is(err, ErrNoAnswer) {
+		return g.unasked(call, d, v), nil
+	}
 	if err != nil {
 		g.emitDecision(call, "cancelled", "user", "")
 		return v, err
@@ -188,6 +190,21 @@ func (g *Guard) ask(ctx context.Context, call tool.Call, t tool.Tool, d Decision
 	}
 	g.decided(call, false, "user", v.Reason)
 	return v, nil
+}
+
+// unasked settles a question for which nobody is there.
+func (g *Guard) unasked(call tool.Call, d Decision, v agent.Verdict) agent.Verdict {
+	if d.Soft {
+		v.Allowed = true
+		g.decided(call, true, "yolo", "")
+		return v
+	}
+	v.Reason = d.Reason
+	if v.Reason == "" {
+		v.Reason = "this call needs a person's approval, and nobody is there to give it in this mode"
+	}
+	g.decided(call, false, "policy", v.Reason)
+	return v
 }
 
 func (g *Guard) decided(call tool.Call, approved bool, source, reason string) {
@@ -208,5 +225,5 @@ func (g *Guard) emitDecision(call tool.Call, decision, source, reason string) {
 // AllowAll makes every later question of the session a yes.
 func (g *Guard) AllowAll(on bool) { g.remember.setAll(on) }
 
-// ErrNoAnswer is for askers whose person went away without an answer.
-var ErrNoAnswer = errors.New("no answer")
+// ErrNoAnswer is what an Asker returns where nobody can be asked.
+var ErrNoAnswer = errors.New("nobody can be asked")

@@ -66,7 +66,15 @@ type Options struct {
 	// they are kept; empty takes one that lasts as long as the session.
 	Record    func(message.Message) error
 	SessionID string
-	MaxSteps  int
+	// OnClear is told before the conversation is emptied, so that what follows
+	// is kept apart from it. Nil is allowed.
+	OnClear  func() error
+	MaxSteps int
+	// Compact shortens a transcript; nil takes compaction away. It returns the
+	// messages to go on with and the summary in them.
+	Compact func(ctx context.Context, m agent.Model, transcript []message.Message) ([]message.Message, string, error)
+	// OnCompact is told of a transcript that was shortened, to record it.
+	OnCompact func(messages []message.Message) error
 	// ReadyWait bounds how long the first model request waits for extensions;
 	// 0 means 15 s.
 	ReadyWait time.Duration
@@ -162,6 +170,9 @@ func (h *Host) Close(ctx context.Context) {
 	}
 }
 
+// CWD is the project's folder.
+func (h *Host) CWD() string { return h.opts.CWD }
+
 // SessionID is the id of the conversation.
 func (h *Host) SessionID() string {
 	h.mu.Lock()
@@ -216,10 +227,30 @@ func (h *Host) SetModel(provider, model string) error {
 	return nil
 }
 
+// SetReasoning changes how hard later turns think; see model.Request.
+func (h *Host) SetReasoning(level string) error {
+	c, err := h.connection()
+	if err != nil {
+		return err
+	}
+	c.Reasoning = level
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.conn = &c
+	return nil
+}
+
 // Clear empties the conversation.
-func (h *Host) Clear() {
+func (h *Host) Clear() error {
+	if h.opts.OnClear != nil {
+		if err := h.opts.OnClear(); err != nil {
+			return err
+		}
+	}
 	h.agent.SetTranscript(nil)
+	h.agent.SetUsage(message.Usage{})
 	h.prompt.reset()
+	return nil
 }
 
 // Transcript returns the conversation so far, Usage the tokens it took.

@@ -15,6 +15,9 @@ type Prompt struct {
 	Images []message.Image
 }
 
+// Blank reports whether there is nothing to send.
+func (p Prompt) Blank() bool { return strings.TrimSpace(p.Text) == "" && len(p.Images) == 0 }
+
 func (p Prompt) message() message.Message {
 	m := message.Message{Role: message.User}
 	if p.Text != "" {
@@ -35,6 +38,7 @@ var ErrDropped = errors.New("the prompt was taken back before it ran")
 // A Ticket follows a submitted prompt.
 type Ticket struct {
 	prompt Prompt
+	work   func(context.Context) error // in place of the prompt; or nil
 	done   chan struct{}
 	err    error // valid after done
 }
@@ -71,10 +75,21 @@ func (q *queue) init(h *Host) {
 // blank, without an image, is ignored: the ticket is done at once.
 func (h *Host) Submit(p Prompt) (t *Ticket, queued bool) {
 	t = &Ticket{prompt: p, done: make(chan struct{})}
-	if strings.TrimSpace(p.Text) == "" && len(p.Images) == 0 {
+	if p.Blank() {
 		close(t.done)
 		return t, false
 	}
+	return h.enqueue(t)
+}
+
+// SubmitCompact shortens the conversation, after the prompts that are running
+// or waiting.
+func (h *Host) SubmitCompact() *Ticket {
+	t, _ := h.enqueue(&Ticket{done: make(chan struct{}), work: h.compact})
+	return t
+}
+
+func (h *Host) enqueue(t *Ticket) (_ *Ticket, queued bool) {
 	q := &h.queue
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -84,7 +99,9 @@ func (h *Host) Submit(p Prompt) (t *Ticket, queued bool) {
 		return t, false
 	}
 	queued = q.cancel != nil
-	h.manager.UserPromptSubmitted(p.Text, queued, len(p.Images))
+	if t.work == nil {
+		h.manager.UserPromptSubmitted(t.prompt.Text, queued, len(t.prompt.Images))
+	}
 	if queued {
 		q.waiting = append(q.waiting, t)
 		return t, true
@@ -99,7 +116,11 @@ func (q *queue) begin(t *Ticket) {
 	q.cancel, q.idle = cancel, make(chan struct{})
 	go func() { // ends with the prompt, which cancel ends at any time
 		defer cancel()
-		t.err = q.h.agent.Prompt(ctx, t.prompt.message())
+		if t.work != nil {
+			t.err = t.work(ctx)
+		} else {
+			t.err = q.h.agent.Prompt(ctx, t.prompt.message())
+		}
 		close(t.done)
 		q.next()
 	}()

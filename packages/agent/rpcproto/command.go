@@ -37,6 +37,9 @@ const (
 	CmdGetExtensions = "get_extensions"
 )
 
+// CapConfirm is the capability of a client that answers confirmation_request.
+const CapConfirm = "confirm"
+
 // Answers to a confirmation_request.
 const (
 	AnswerYes        = "yes"
@@ -52,7 +55,10 @@ type Command struct {
 	ID   json.RawMessage `json:"id,omitempty"`
 	Type string          `json:"type"`
 
-	Token     string  `json:"token,omitempty"`
+	Token string `json:"token,omitempty"`
+	// Capabilities says in hello what the client can do: CapConfirm.
+	Capabilities []string `json:"capabilities,omitempty"`
+
 	Message   string  `json:"message,omitempty"`
 	Images    []Image `json:"images,omitempty"`
 	Model     string  `json:"model,omitempty"`

@@ -103,6 +103,13 @@ type (
 	ExtensionsData struct {
 		Extensions []Extension `json:"extensions"`
 	}
+	// ReloadData answers reload_ext.
+	ReloadData struct {
+		Stopped int      `json:"stopped"`
+		Loaded  int      `json:"loaded"`
+		Ready   int      `json:"ready"`
+		Errors  []string `json:"errors,omitempty"`
+	}
 	// Extension is one entry of ExtensionsData.
 	Extension struct {
 		Name    string `json:"name"`
