@@ -1,0 +1,283 @@
+// Package discovery finds every extension there is and says which of them
+// would load. Start, list and doctor all ask [Find], so that they cannot
+// disagree.
+//
+// The order is the rank, and the rank is the load order: folders named by
+// --ext in the order of the command line, then the project's, then the user's,
+// then further folders from the settings; inside one place by the manifest's
+// name. Of several extensions with one name the first that can load wins; one
+// that is disabled, broken or held back hides nothing.
+package discovery
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"github.com/patriceckhart/zot/config/home"
+	"github.com/patriceckhart/zot/runtime/extension/manifest"
+	"github.com/patriceckhart/zot/schemas"
+)
+
+// Scope says where an extension was found.
+type Scope string
+
+const (
+	ScopeFlag    Scope = "flag"    // named by --ext
+	ScopeProject Scope = "project" // in .zot/extensions of the project
+	ScopeGlobal  Scope = "global"  // in extensions of zot's home
+	ScopeExtra   Scope = "extra"   // in a further folder of the settings
+)
+
+// State says what becomes of an extension at start.
+type State string
+
+const (
+	Load     State = "load"     // it loads
+	Disabled State = "disabled" // switched off, in its manifest or by the user for this project
+	Shadowed State = "shadowed" // one of the same name comes before it
+	Invalid  State = "invalid"  // it cannot load; Err says why
+	Held     State = "held"     // something outside it forbids loading; Reason says what
+)
+
+// Options say where to look. The zero value finds nothing.
+type Options struct {
+	// Explicit are the folders named by --ext, in that order; the path of a
+	// manifest stands for its folder. A relative one starts at CWD.
+	Explicit []string
+	CWD      string
+	// ProjectDir is the folder that holds .zot, or empty.
+	ProjectDir string
+	// Home is zot's home, or empty.
+	Home string
+	// ExtraDirs are further folders full of extensions. They rank last.
+	ExtraDirs []string
+	// NoDiscovery leaves only Explicit.
+	NoDiscovery bool
+	// NoLinks holds back extensions whose folder is a symbolic link.
+	NoLinks bool
+	// Switches are the user's own choices for extensions of this project; see
+	// [ReadSwitches].
+	Switches Switches
+	// ZotVersion is compared to minZot of the manifests.
+	ZotVersion string
+	// Hold gives the reason why a candidate that would load may not, or "".
+	// It is asked in rank order. Nil holds nothing back.
+	Hold func(*Candidate) string
+}
+
+// A Candidate is one folder that is, or was meant to be, an extension.
+type Candidate struct {
+	Scope  Scope
+	Folder string // last element of Dir
+	Dir    string // absolute
+	Link   string // where Dir leads, if it is a symbolic link
+	// Name is the manifest's, or Folder where there is no good manifest.
+	Name     string
+	Manifest *manifest.Manifest // nil where it could not be read
+	Warnings []schemas.Problem  // of the manifest
+	State    State
+	Reason   string     // why it does not load, in a few words; empty for Load
+	Err      error      // for Invalid
+	By       *Candidate // for Shadowed: who has the name
+}
+
+// A Plan is all that was found, in rank order.
+type Plan struct {
+	Candidates []*Candidate
+	// Problems are places that could not be searched.
+	Problems []error
+}
+
+// Find looks for extensions. It reads folders and manifests, and runs nothing.
+func Find(o Options) Plan {
+	var p Plan
+	for _, path := range o.Explicit {
+		p.Candidates = append(p.Candidates, explicit(o, path))
+	}
+	if !o.NoDiscovery {
+		for _, place := range places(o) {
+			found, err := scan(place)
+			if err != nil {
+				p.Problems = append(p.Problems, err)
+			}
+			p.Candidates = append(p.Candidates, found...)
+		}
+	}
+	settle(o, p.Candidates)
+	return p
+}
+
+// Loading returns the extensions that load, in rank order.
+func (p Plan) Loading() []*Candidate {
+	var loading []*Candidate
+	for _, c := range p.Candidates {
+		if c.State == Load {
+			loading = append(loading, c)
+		}
+	}
+	return loading
+}
+
+// Lookup returns the candidates that go by name, which is a manifest's name or
+// a folder's, in any case. Those whose manifest has the name come alone where
+// there are any.
+func (p Plan) Lookup(name string) []*Candidate {
+	var byName, byFolder []*Candidate
+	for _, c := range p.Candidates {
+		switch {
+		case c.Manifest != nil && manifest.Fold(c.Name) == manifest.Fold(name):
+			byName = append(byName, c)
+		case manifest.Fold(c.Folder) == manifest.Fold(name):
+			byFolder = append(byFolder, c)
+		}
+	}
+	if len(byName) > 0 {
+		return byName
+	}
+	return byFolder
+}
+
+// A place is a folder whose folders are extensions.
+type place struct {
+	dir   string
+	scope Scope
+}
+
+func places(o Options) []place {
+	var all []place
+	if o.ProjectDir != "" {
+		all = append(all, place{home.ProjectExtensionsDir(o.ProjectDir), ScopeProject})
+	}
+	if o.Home != "" {
+		all = append(all, place{home.Home(o.Home).ExtensionsDir(), ScopeGlobal})
+	}
+	for _, dir := range o.ExtraDirs {
+		all = append(all, place{dir, ScopeExtra})
+	}
+	return all
+}
+
+// scan reads one place. Names that begin with a dot are zot's own; a folder
+// without a manifest may be what an extension left behind, and a link that
+// leads nowhere is no extension either.
+func scan(p place) ([]*Candidate, error) {
+	entries, err := os.ReadDir(p.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var found []*Candidate
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		dir := filepath.Join(p.dir, e.Name())
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			continue
+		}
+		c := candidate(p.scope, dir)
+		if c.Manifest == nil && errors.Is(c.Err, fs.ErrNotExist) {
+			continue
+		}
+		found = append(found, c)
+	}
+	sortByName(found)
+	if err != nil {
+		err = fmt.Errorf("looking for extensions: %w", err)
+	}
+	return found, err
+}
+
+func sortByName(found []*Candidate) {
+	sort.SliceStable(found, func(i, j int) bool {
+		a, b := manifest.Fold(found[i].Name), manifest.Fold(found[j].Name)
+		if a != b {
+			return a < b
+		}
+		return found[i].Folder < found[j].Folder
+	})
+}
+
+func explicit(o Options, path string) *Candidate {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(o.CWD, path)
+	}
+	if filepath.Base(path) == manifest.FileName {
+		path = filepath.Dir(path)
+	}
+	return candidate(ScopeFlag, filepath.Clean(path))
+}
+
+// candidate reads the manifest in dir. The state is settled later.
+func candidate(scope Scope, dir string) *Candidate {
+	c := &Candidate{Scope: scope, Dir: dir, Folder: filepath.Base(dir), Name: filepath.Base(dir)}
+	if info, err := os.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		c.Link, _ = filepath.EvalSymlinks(dir)
+	}
+	m, warnings, err := manifest.Load(dir)
+	c.Warnings = warnings
+	if err != nil {
+		c.State, c.Err, c.Reason = Invalid, err, "its manifest has a fault"
+		if errors.Is(err, fs.ErrNotExist) {
+			c.Reason = "it has no manifest"
+		}
+		return c
+	}
+	c.Manifest, c.Name = m, m.Name
+	return c
+}
+
+// settle decides what becomes of each candidate, in rank order.
+func settle(o Options, all []*Candidate) {
+	owners := map[string]*Candidate{}
+	for _, c := range all {
+		if c.State == Invalid {
+			continue
+		}
+		judge(o, c)
+		if c.State != Load {
+			continue
+		}
+		name := manifest.Fold(c.Name)
+		if owner, taken := owners[name]; taken {
+			c.State, c.By = Shadowed, owner
+			c.Reason = fmt.Sprintf("%s in %s comes first", owner.Name, owner.Dir)
+			continue
+		}
+		if reason := hold(o, c); reason != "" {
+			c.State, c.Reason = Held, reason
+			continue
+		}
+		owners[name] = c
+	}
+}
+
+// judge settles what a candidate's own folder and the user's switches say.
+func judge(o Options, c *Candidate) {
+	c.State = Load
+	if err := c.Manifest.CheckZot(o.ZotVersion); err != nil {
+		c.State, c.Err, c.Reason = Invalid, err, "it needs a newer zot"
+		return
+	}
+	enabled, reason := c.Manifest.Enabled, "disabled in "+manifest.FileName
+	if on, set := o.Switches.Get(c.Name); set && c.Scope == ScopeProject {
+		enabled, reason = on, "disabled by you for this project"
+	}
+	if !enabled {
+		c.State, c.Reason = Disabled, reason
+	}
+}
+
+func hold(o Options, c *Candidate) string {
+	if o.NoLinks && c.Link != "" {
+		return "its folder is a link, and links are followed only in mode open"
+	}
+	if o.Hold != nil {
+		return o.Hold(c)
+	}
+	return ""
+}
