@@ -117,7 +117,8 @@ type Error struct {
 	Message  string // the server's own words where it had any
 	Remedy   string // what the user can do, a sentence without full stop
 	RetryAt  time.Time
-	Err      error // the cause, or nil
+	Tool     string // the tool whose definition the server refused; or empty
+	Err      error  // the cause, or nil
 }
 
 func (e *Error) Error() string {
