@@ -1,0 +1,79 @@
+package runcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
+	"github.com/patriceckhart/zot/runtime/command"
+	"github.com/patriceckhart/zot/runtime/extension"
+	"github.com/patriceckhart/zot/runtime/host"
+)
+
+// maxStdin bounds what is read from standard input as a prompt.
+const maxStdin = 16 << 20
+
+// readPrompt joins what came on standard input and the words of the command
+// line, with a newline between them.
+func readPrompt(words []string, s *iostreams.Streams) (string, error) {
+	text := strings.Join(words, " ")
+	if s.InTerminal {
+		return text, nil
+	}
+	piped, err := io.ReadAll(io.LimitReader(s.In, maxStdin+1))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("reading standard input: %w", err)
+	case len(piped) > maxStdin:
+		return "", fmt.Errorf("standard input is over %d MiB; put it in a file and name the file in the prompt", maxStdin>>20)
+	}
+	in := strings.TrimSpace(strings.TrimPrefix(string(piped), "\ufeff"))
+	switch {
+	case in == "":
+		return text, nil
+	case text == "":
+		return in, nil
+	}
+	return in + "\n" + text, nil
+}
+
+// runInput runs what a user typed: the command of an extension, or a prompt.
+// inserted takes text that a command wants in an editor.
+func runInput(ctx context.Context, h *host.Host, p host.Prompt, inserted func(string)) error {
+	name, args, ok := command.Parse(p.Text)
+	if !ok {
+		return h.Run(ctx, p)
+	}
+	h.WaitReady(ctx)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	o, err := h.RunCommand(ctx, name, args)
+	switch {
+	case errors.Is(err, extension.ErrUnknownCommand):
+		return fmt.Errorf("unknown command /%s; %s", name, known(h))
+	case err != nil:
+		return err
+	case o.Insert != "":
+		inserted(o.Insert)
+	case o.Prompt != "":
+		// Text from an extension is plain text for the model, whatever it
+		// begins with.
+		return h.Run(ctx, host.Prompt{Text: o.Prompt, Images: p.Images})
+	}
+	return nil
+}
+
+func known(h *host.Host) string {
+	var names []string
+	for _, c := range h.Commands() {
+		names = append(names, "/"+c.Name)
+	}
+	if len(names) == 0 {
+		return "no extension has registered a command"
+	}
+	return "extensions have: " + strings.Join(names, ", ")
+}

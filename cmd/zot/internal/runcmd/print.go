@@ -1,0 +1,158 @@
+package runcmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
+	"github.com/patriceckhart/zot/runtime/event"
+	"github.com/patriceckhart/zot/runtime/host"
+)
+
+// printer shows a run without a terminal: answers on standard output, all else
+// on standard error. With stream the text is written as it arrives and tool
+// calls are named; without it only the last answer is.
+type printer struct {
+	s      *iostreams.Streams
+	stream bool
+
+	mu       sync.Mutex
+	last     string // the last answer, in its visible form
+	display  []string
+	midLine  bool // standard output is within a line
+	suppress string
+}
+
+// handle takes one event of the session.
+func (p *printer) handle(e event.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch e := e.(type) {
+	case event.TextDelta:
+		if p.stream {
+			p.write(e.Delta)
+		}
+	case event.AssistantMessage:
+		p.message(e)
+	case event.ToolCall:
+		if p.stream {
+			p.endLine()
+			p.say("[%s] %s", e.Name, clean(string(e.Args)))
+		}
+	case event.ToolResult:
+		if p.stream && e.IsError {
+			p.say("[%s] %s", e.Name, e.Status)
+		}
+	case event.ExtDisplay:
+		p.display = append(p.display, e.Text)
+	case event.ExtPanelOpen:
+		p.display = append(p.display, panelText(e))
+	default:
+		p.aside(e)
+	}
+}
+
+func (p *printer) message(e event.AssistantMessage) {
+	if e.Suppressed {
+		p.last = ""
+		p.say("%s withheld the answer: %s", e.By, clean(e.Reason))
+		return
+	}
+	p.last = e.Visible
+	p.endLine()
+}
+
+// aside reports what is no part of an answer.
+func (p *printer) aside(e event.Event) {
+	switch e := e.(type) {
+	case event.ExtNotify:
+		p.say("[%s] %s: %s", e.Extension, e.Level, clean(e.Message))
+	case event.ExtFailed:
+		p.say("extension load: %s: %s", e.Extension, clean(e.Message))
+	case event.Notice:
+		p.say("zot: %s: %s", e.Level, clean(e.Text))
+	case event.Retry:
+		p.say("zot: attempt %d of %d failed, trying again in %s: %s", e.Attempt, e.Of, e.Wait.Round(100*time.Millisecond), clean(e.Cause))
+	}
+}
+
+func (p *printer) say(format string, args ...any) {
+	p.endLine()
+	fmt.Fprintf(p.s.Err, format+"\n", args...)
+}
+
+func (p *printer) write(text string) {
+	text = clean(text)
+	if text == "" {
+		return
+	}
+	_, _ = io.WriteString(p.s.Out, text)
+	p.midLine = !strings.HasSuffix(text, "\n")
+}
+
+func (p *printer) endLine() {
+	if p.midLine {
+		_, _ = io.WriteString(p.s.Out, "\n")
+		p.midLine = false
+	}
+}
+
+// finish writes what print mode answers.
+func (p *printer) finish() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.endLine()
+	for _, text := range p.display {
+		if err := writeLine(p.s.Out, clean(text)); err != nil {
+			return err
+		}
+	}
+	if p.stream || p.last == "" {
+		return nil
+	}
+	return writeLine(p.s.Out, clean(p.last))
+}
+
+func writeLine(w io.Writer, text string) error {
+	if !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	if _, err := io.WriteString(w, text); err != nil {
+		return fmt.Errorf("writing the answer: %w", err)
+	}
+	return nil
+}
+
+// panelText is a panel for those who have no screen.
+func panelText(e event.ExtPanelOpen) string {
+	lines := append([]string{e.Title}, e.Lines...)
+	if e.Footer != "" {
+		lines = append(lines, "", e.Footer)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// runPrint answers one prompt on standard output.
+func runPrint(ctx context.Context, h *host.Host, s *iostreams.Streams, prompt host.Prompt, stream bool) error {
+	p := &printer{s: s, stream: stream}
+	defer h.Subscribe(p.handle)()
+	h.Start()
+	if err := runInput(ctx, h, prompt, p.inserted); err != nil {
+		p.mu.Lock()
+		p.endLine()
+		p.mu.Unlock()
+		return err
+	}
+	return p.finish()
+}
+
+// inserted shows text that a command wanted in the editor.
+func (p *printer) inserted(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.display = append(p.display, text)
+}
