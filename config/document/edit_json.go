@@ -3,6 +3,7 @@ package document
 import (
 	"bytes"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -40,15 +41,58 @@ func (f *File) unsetJSON(path []string) ([]byte, error) {
 	if err != nil {
 		return nil, f.jsonError(err)
 	}
-	pointer := ""
-	for _, name := range path {
-		pointer += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+	parent := &root
+	for _, name := range path[:len(path)-1] {
+		parent = member(parent.Value.(*hujson.Object), name)
 	}
-	patch := inline([]any{map[string]any{"op": "remove", "path": pointer}})
-	if err := root.Patch([]byte(patch)); err != nil {
-		return nil, err
-	}
+	obj := parent.Value.(*hujson.Object)
+	removeMember(obj, path[len(path)-1])
 	return f.packed(root), nil
+}
+
+// removeMember drops a member with the comment on its line and those right
+// above it. What a blank line parts from it stays, as does the comment that
+// ends the line before.
+func removeMember(obj *hujson.Object, name string) {
+	i := slices.IndexFunc(obj.Members, func(m hujson.ObjectMember) bool {
+		return m.Name.Value.(hujson.Literal).String() == name
+	})
+	n := len(obj.Members)
+	comma := obj.Members[n-1].Value.AfterExtra != nil // after the last one, too
+	after := &obj.AfterExtra
+	if i+1 < n {
+		after = &obj.Members[i+1].Name.BeforeExtra
+	}
+	before := keptBefore(string(obj.Members[i].Name.BeforeExtra))
+	*after = hujson.Extra(before + string((*after)[firstLine(string(*after)):]))
+	obj.Members = slices.Delete(obj.Members, i, i+1)
+	if n > 1 && comma && obj.Members[n-2].Value.AfterExtra == nil {
+		obj.Members[n-2].Value.AfterExtra = []byte{}
+	}
+}
+
+// firstLine is the length of the first line's rest, its end not counted; 0 where
+// the text has no line break.
+func firstLine(text string) int {
+	i := strings.IndexByte(text, '\n')
+	if i > 0 && text[i-1] == '\r' {
+		i--
+	}
+	return max(i, 0)
+}
+
+var blankLine = regexp.MustCompile(`\r?\n[ \t]*\r?\n[ \t]*`)
+
+// keptBefore is what of the text before a member does not belong to it.
+func keptBefore(text string) string {
+	keep := firstLine(text)
+	if at := blankLine.FindAllStringIndex(text, -1); at != nil {
+		keep = max(keep, at[len(at)-1][0])
+	}
+	if strings.TrimSpace(text[:keep]) == "" {
+		return ""
+	}
+	return text[:keep]
 }
 
 // parseForEdit reads text, or makes an object around what is only comments.

@@ -84,6 +84,10 @@ func TestSet(t *testing.T) {
 func TestUnset(t *testing.T) {
 	tests := []struct{ name, file, before, path, after string }{
 		{"with its comment", "a.json", "{\n  // about a\n  \"a\": 1, // one\n  // about b\n  \"b\": 2\n}\n", "a", "{\n  // about b\n  \"b\": 2\n}\n"},
+		{"apart from it, comments stay", "a.json", "{\n  // top\n\n  // about a\n  \"a\": 1, // one\n\n  \"b\": 2\n}\n", "a", "{\n  // top\n\n  \"b\": 2\n}\n"},
+		{"the comment of the one before stays", "a.json", "{\r\n  \"a\": 1, // one\r\n  \"b\": 2, // two\r\n}\r\n", "b", "{\r\n  \"a\": 1, // one\r\n}\r\n"},
+		{"on one line", "a.json", `{"a": 1, "b": 2, "c": 3}`, "b", `{"a": 1, "c": 3}`},
+		{"the first on one line", "a.json", `{"a": 1, "b": 2}`, "a", `{ "b": 2}`},
 		{"the last", "a.json", "{\n  \"a\": 1,\n  \"b\": 2\n}\n", "b", "{\n  \"a\": 1\n}\n"},
 		{"an object that holds nothing else", "a.json", "{\n  \"a\": 1,\n  \"b\": {\"c\": {\"d/~\": 1}}\n}\n", "b|c|d/~", "{\n  \"a\": 1\n}\n"},
 		{"a block", "a.yaml", "a: 1\ntools:\n- x\n- y\n# about b\nb: 2\n", "tools", "a: 1\n# about b\nb: 2\n"},
