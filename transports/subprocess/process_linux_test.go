@@ -1,0 +1,3 @@
+package subprocess
+
+const hasParentDeathSignal = true

@@ -1,0 +1,5 @@
+package subprocess
+
+const roleVar = "ZOT_TEST_ROLE"
+
+var roles = map[string]func() int{}
