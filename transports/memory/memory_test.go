@@ -55,18 +55,18 @@ func TestHowAFunctionEnds(t *testing.T) {
 func TestStopTakesTheStepsInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		var asked time.Duration
+		asked := make(chan time.Duration, 1)
 		free := make(chan struct{})
 		conn := New(func(ctx context.Context, s Stdio) error {
 			<-ctx.Done()
-			asked = time.Since(began)
+			asked <- time.Since(began)
 			<-free // ignores that
 			_, err := s.Out.Write([]byte("late\n"))
 			return err
 		}, Options{})
 		exit := conn.Stop(t.Context(), transports.Grace{Exit: 2 * time.Second, Term: time.Second})
-		if exit.Signal != "killed" || asked != 2*time.Second || time.Since(began) != 3*time.Second {
-			t.Errorf("%v, asked after %v, gone after %v", exit, asked, time.Since(began))
+		if after := <-asked; exit.Signal != "killed" || after != 2*time.Second || time.Since(began) != 3*time.Second {
+			t.Errorf("%v, asked after %v, gone after %v", exit, after, time.Since(began))
 		}
 		close(free)
 		synctest.Wait()
