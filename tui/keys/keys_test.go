@@ -1,0 +1,93 @@
+package keys
+
+import (
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+func TestPanelsSeeFourteenKeys(t *testing.T) {
+	for _, tc := range []struct {
+		press       tea.KeyPressMsg
+		panel, text string
+	}{
+		{tea.KeyPressMsg{Code: tea.KeyUp}, "up", ""},
+		{tea.KeyPressMsg{Code: tea.KeyDown}, "down", ""},
+		{tea.KeyPressMsg{Code: tea.KeyLeft}, "left", ""},
+		{tea.KeyPressMsg{Code: tea.KeyRight}, "right", ""},
+		{tea.KeyPressMsg{Code: tea.KeyEnter}, "enter", ""},
+		{tea.KeyPressMsg{Code: 'j', Mod: tea.ModCtrl}, "enter", ""},
+		{tea.KeyPressMsg{Code: tea.KeyEscape}, "esc", ""},
+		{tea.KeyPressMsg{Code: tea.KeyTab}, "tab", ""},
+		{tea.KeyPressMsg{Code: tea.KeyHome}, "home", ""},
+		{tea.KeyPressMsg{Code: tea.KeyFind}, "home", ""},
+		{tea.KeyPressMsg{Code: tea.KeyEnd}, "end", ""},
+		{tea.KeyPressMsg{Code: tea.KeyPgUp}, "pageup", ""},
+		{tea.KeyPressMsg{Code: tea.KeyPgDown}, "pagedown", ""},
+		{tea.KeyPressMsg{Code: tea.KeyBackspace}, "backspace", ""},
+		{tea.KeyPressMsg{Code: 'h', Mod: tea.ModCtrl}, "backspace", ""},
+		{tea.KeyPressMsg{Code: tea.KeyDelete}, "delete", ""},
+		{tea.KeyPressMsg{Code: 'x', Text: "x"}, "rune", "x"},
+		{tea.KeyPressMsg{Code: 'x', Text: "X", Mod: tea.ModShift}, "rune", "X"},
+		{tea.KeyPressMsg{Code: ' ', Text: " "}, "rune", " "},
+		{tea.KeyPressMsg{Code: tea.KeyExtended, Text: "👍🏽"}, "rune", "👍🏽"},
+		{tea.KeyPressMsg{Code: 'x', Mod: tea.ModCtrl}, "", ""},
+		{tea.KeyPressMsg{Code: 'x', Text: "x", Mod: tea.ModAlt}, "", ""},
+		{tea.KeyPressMsg{Code: tea.KeyF1}, "", ""},
+		{tea.KeyPressMsg{Code: tea.KeyTab, Mod: tea.ModShift}, "", ""},
+	} {
+		if k := Of(tc.press); k.Panel != tc.panel || k.Text != tc.text {
+			t.Errorf("%s: panel %q text %q, want %q %q", k.Chord, k.Panel, k.Text, tc.panel, tc.text)
+		}
+	}
+}
+
+func TestDefaultsHaveNoConflicts(t *testing.T) {
+	seen := map[string]Action{}
+	for _, b := range Defaults() {
+		for _, k := range b.Keys {
+			if other, dup := seen[k]; dup {
+				t.Errorf("%q is bound to %s and %s", k, other, b.Action)
+			}
+			seen[k] = b.Action
+			if c, err := Parse(k); err != nil || c != k {
+				t.Errorf("%q parses to %q, %v", k, c, err)
+			}
+		}
+	}
+	if _, problems := NewMap(nil); len(problems) > 0 {
+		t.Errorf("problems: %v", problems)
+	}
+}
+
+func TestChoicesReplaceAndConflictsAreSaid(t *testing.T) {
+	m, problems := NewMap(map[string][]string{
+		"fold":  {"Ctrl-PageUp"},
+		"quit":  {"ctrl+g"},
+		"nope":  {"f1"},
+		"find":  {"ctrl+pgup", "x", "hyper+q"},
+		"send":  {},
+		"model": {"F2"},
+	})
+	for chord, want := range map[string]Action{"ctrl+pgup": Find, "ctrl+o": "", "ctrl+g": Quit, "f2": PickModel, "alt+m": ""} {
+		if got := m.Action(chord); got != want {
+			t.Errorf("%s: %q, want %q", chord, got, want)
+		}
+	}
+	all := strings.Join(problems, "\n")
+	for _, want := range []string{`no action is named "nope"`, `"ctrl+pgup" is bound to find and to fold`, `"x" types a character`, `"hyper" is no modifier`, "send has no key"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("problems lack %q:\n%s", want, all)
+		}
+	}
+}
+
+func TestPanelPaste(t *testing.T) {
+	if got := PanelPaste("a\r\nb\tc"); got != "a b c" {
+		t.Errorf("got %q", got)
+	}
+	if got := PanelPaste(strings.Repeat("宽", 40000)); len(got) > maxPaste {
+		t.Errorf("%d bytes", len(got))
+	}
+}
