@@ -162,3 +162,19 @@ func plainJSON(value any) any {
 
 // JSON is the value for machines: durations as strings, sizes in bytes.
 func (e Entry) JSON() any { return plainJSON(e.Value) }
+
+// Create makes a settings file that sets nothing, unless there is one.
+func Create(h home.Home, file string) error {
+	return h.Update(file, func(old []byte) ([]byte, error) { return orNew(file, old), nil })
+}
+
+// Known tells whether path names a setting, or an object that holds some.
+func Known(path []string) bool {
+	at := root
+	for _, name := range path {
+		if at = at.step(name); at == nil {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,204 @@
+package configcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/patriceckhart/zot/cmd/zot/internal/exit"
+	"github.com/patriceckhart/zot/config"
+)
+
+// writable are the layers that the command line may write.
+var writable = []config.Layer{config.User, config.Project, config.Local, config.UserProject}
+
+// layerFlag adds --layer and returns the function that reads it.
+func layerFlag(cmd *cobra.Command) func() (config.Layer, error) {
+	name := cmd.Flags().String("layer", config.User.String(), "layer to write: user, project, local or user-project")
+	return func() (config.Layer, error) {
+		layer, ok := config.ParseLayer(*name)
+		if !ok || !slices.Contains(writable, layer) {
+			return 0, &exit.UsageError{Err: fmt.Errorf("--layer %q: write user, project, local or user-project", *name)}
+		}
+		return layer, nil
+	}
+}
+
+// target returns the file of a layer and makes ready what a first write needs.
+func (c *command) target(layer config.Layer) (file string, o config.Options, err error) {
+	if o, err = c.options(); err != nil {
+		return "", o, err
+	}
+	if file, err = o.FileOf(layer); err != nil {
+		return "", o, err
+	}
+	if layer == config.Local {
+		err = config.PrepareLocal(o.ProjectRoot)
+	}
+	return file, o, err
+}
+
+func (c *command) setCmd() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "set KEY VALUE",
+		Short: "Save one setting and leave the rest of the file as it is",
+		Long: `Save one setting. A list is written with commas, or as JSON; a plus before the
+name of a list appends to the layers below:
+
+  zot config set model gpt-4.1
+  zot config set tools read,edit
+  zot config set --layer project +extensions.disabled noisy`,
+		Args: cobra.ExactArgs(2),
+	}
+	layer := layerFlag(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		l, err := layer()
+		if err != nil {
+			return err
+		}
+		p, err := path(args[0])
+		if err != nil {
+			return err
+		}
+		return c.set(l, plusLast(p), args[1])
+	}
+	return cmd
+}
+
+// plusLast moves a plus from the start of the whole name to its last part,
+// where it belongs in a file.
+func plusLast(p []string) []string {
+	if first, ok := strings.CutPrefix(p[0], "+"); ok && len(p) > 1 {
+		p = slices.Clone(p)
+		p[0] = first
+		p[len(p)-1] = "+" + p[len(p)-1]
+	}
+	return p
+}
+
+func (c *command) set(layer config.Layer, p []string, text string) error {
+	value, err := config.FileValue(layer, p, text)
+	var unknown *config.UnknownKeyError
+	if errors.As(err, &unknown) {
+		return &exit.UsageError{Err: err}
+	}
+	if err != nil {
+		return err
+	}
+	file, o, err := c.target(layer)
+	if err != nil {
+		return err
+	}
+	if err := config.Set(o.Home, file, p, value); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.Streams.Err, "saved %s in %s\n", config.FormatPath(p), file)
+	return c.noteDecider(layer, p, o)
+}
+
+// noteDecider says when another layer than the one just written decides.
+func (c *command) noteDecider(layer config.Layer, p []string, o config.Options) error {
+	s, err := config.Load(o)
+	if err != nil {
+		return err
+	}
+	if e, ok := s.Effective(p); ok && e.Layer > layer {
+		fmt.Fprintf(c.Streams.Err, "note: %s still holds, from %s\n", e.Literal(), e.Origin)
+	}
+	if layer.FromProject() && !o.ProjectTrusted {
+		fmt.Fprintln(c.Streams.Err, "note: it takes effect once the project is trusted")
+	}
+	return nil
+}
+
+func (c *command) unsetCmd() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "unset KEY",
+		Short: "Remove one setting from a layer; status 1 where it was not there",
+		Args:  cobra.ExactArgs(1),
+	}
+	layer := layerFlag(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		l, err := layer()
+		if err != nil {
+			return err
+		}
+		p, err := path(args[0])
+		if err != nil {
+			return err
+		}
+		file, o, err := c.target(l)
+		if err != nil {
+			return err
+		}
+		found, err := config.Unset(o.Home, file, plusLast(p))
+		if err != nil {
+			return err
+		}
+		if !found {
+			return fmt.Errorf("%s does not set %s", file, args[0])
+		}
+		fmt.Fprintf(c.Streams.Err, "removed %s from %s\n", args[0], file)
+		return nil
+	}
+	return cmd
+}
+
+func (c *command) editCmd() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "edit",
+		Short: "Open a settings file in $VISUAL or $EDITOR, and check it afterwards",
+		Args:  cobra.NoArgs,
+	}
+	layer := layerFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		l, err := layer()
+		if err != nil {
+			return err
+		}
+		return c.edit(cmd.Context(), l)
+	}
+	return cmd
+}
+
+func (c *command) edit(ctx context.Context, layer config.Layer) error {
+	editor := strings.Fields(c.Getenv("VISUAL"))
+	if len(editor) == 0 {
+		editor = strings.Fields(c.Getenv("EDITOR"))
+	}
+	if len(editor) == 0 {
+		return errors.New("no editor is known; set VISUAL or EDITOR to the name of one")
+	}
+	file, o, err := c.target(layer)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(file); errors.Is(err, os.ErrNotExist) {
+		if err := config.Create(o.Home, file); err != nil {
+			return err
+		}
+	}
+	if err := c.Edit(ctx, append(editor, file)); err != nil {
+		return fmt.Errorf("running editor %q: %w", editor[0], err)
+	}
+	return c.check(layer, file, o)
+}
+
+func (c *command) check(layer config.Layer, file string, o config.Options) error {
+	problems, err := config.CheckFile(layer, file, o)
+	if err != nil {
+		return err
+	}
+	for _, p := range problems {
+		fmt.Fprint(c.Streams.Out, p.Render())
+	}
+	if len(problems) > 0 {
+		return errTold
+	}
+	return nil
+}

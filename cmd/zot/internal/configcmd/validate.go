@@ -1,0 +1,190 @@
+package configcmd
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/patriceckhart/zot/cmd/zot/internal/exit"
+	"github.com/patriceckhart/zot/config"
+	"github.com/patriceckhart/zot/config/document"
+	"github.com/patriceckhart/zot/schemas"
+)
+
+func (c *command) validateCmd() *cobra.Command {
+	var schema string
+	cmd := &cobra.Command{
+		Use:   "validate [FILE]",
+		Short: "Check a file, or all settings; status 1 where there are faults",
+		Long: `Without a file, all layers of settings are checked. A file is checked as what its
+name says (config.json, config.yaml, extension.json, extensions.lock.json,
+trust.json, theme.json), or as --schema says.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return c.validateAll()
+			}
+			return c.validateFile(args[0], schema)
+		},
+	}
+	cmd.Flags().StringVar(&schema, "schema", "", "name of the schema to check against; see zot config schema --list")
+	return cmd
+}
+
+func (c *command) validateAll() error {
+	o, err := c.options()
+	if err != nil {
+		return err
+	}
+	s, err := config.Load(o)
+	if err != nil {
+		return err
+	}
+	for _, p := range s.Problems {
+		fmt.Fprint(c.Streams.Out, p.Render())
+	}
+	for _, section := range s.Policy {
+		if section.Node == nil || section.File == nil {
+			continue
+		}
+		for _, p := range policyProblems(section) {
+			fmt.Fprint(c.Streams.Out, schemas.Render(p, section.Path, section.File.Data))
+			err = errTold
+		}
+	}
+	if len(s.Problems) > 0 {
+		err = errTold
+	}
+	return err
+}
+
+// policyProblems checks a policy section against its schema.
+func policyProblems(section config.PolicySection) []schemas.Problem {
+	if _, ok := schemas.Get("policy"); !ok {
+		return nil
+	}
+	return schemas.ValidateValue("policy", section.Node.Any(), locator(section.Node))
+}
+
+// schemaNames tells by a file's name what it must hold.
+var schemaNames = map[string]string{
+	"config.json": "config", "config.yaml": "config",
+	"extension.json": "manifest", "theme.json": "theme",
+	"extensions.lock.json": "lock", "trust.json": "trust",
+}
+
+func (c *command) validateFile(file, schema string) error {
+	if schema == "" {
+		if schema = schemaNames[filepath.Base(file)]; schema == "" {
+			return &exit.UsageError{Err: fmt.Errorf("%q: the name does not say what the file holds; name it with --schema", file)}
+		}
+	}
+	if schema == "config" {
+		o, err := c.options()
+		if err != nil {
+			return err
+		}
+		return c.check(o.LayerOf(file), file, o)
+	}
+	if _, ok := schemas.Get(schema); !ok {
+		return unknownSchema(schema)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	problems, err := validate(schema, file, data)
+	if err != nil {
+		return err
+	}
+	for _, p := range problems {
+		fmt.Fprint(c.Streams.Out, schemas.Render(p, file, data))
+	}
+	if len(problems) > 0 {
+		return errTold
+	}
+	return nil
+}
+
+func validate(schema, file string, data []byte) ([]schemas.Problem, error) {
+	if !document.IsYAML(file) {
+		return schemas.Validate(schema, data), nil
+	}
+	f, err := document.Parse(file, data)
+	if err != nil {
+		return nil, err
+	}
+	return schemas.ValidateValue(schema, f.Root.Any(), locator(f.Root)), nil
+}
+
+// locator finds the places of a tree by JSON pointer.
+func locator(root *document.Node) schemas.Locator {
+	return func(pointer string, key bool) schemas.Position {
+		at, pos := root, root.Pos
+		for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+			token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+			next, name := step(at, token)
+			if next == nil {
+				break
+			}
+			at, pos = next, next.Pos
+			if key && name != (document.Pos{}) {
+				pos = name
+			}
+		}
+		return schemas.Position{Line: pos.Line, Column: pos.Column}
+	}
+}
+
+func step(n *document.Node, token string) (*document.Node, document.Pos) {
+	if n.Kind == document.List {
+		if i, err := strconv.Atoi(token); err == nil && i >= 0 && i < len(n.Items) {
+			return n.Items[i], document.Pos{}
+		}
+	}
+	for _, m := range n.Members {
+		if m.Name == token {
+			return m.Value, m.Pos
+		}
+	}
+	return nil, document.Pos{}
+}
+
+func (c *command) schemaCmd() *cobra.Command {
+	var list bool
+	cmd := &cobra.Command{
+		Use:   "schema [NAME]",
+		Short: "Print the JSON Schema of a file or frame; without a name, that of settings",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if list {
+				fmt.Fprintln(c.Streams.Out, strings.Join(schemas.Names(), "\n"))
+				return nil
+			}
+			name := "config"
+			if len(args) == 1 {
+				name = args[0]
+			}
+			text, ok := schemas.Get(name)
+			if !ok {
+				return unknownSchema(name)
+			}
+			_, err := c.Streams.Out.Write(text)
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&list, "list", false, "list the names instead")
+	return cmd
+}
+
+func unknownSchema(name string) error {
+	hint := "see zot config schema --list"
+	if near := schemas.Nearest(name, schemas.Names()); near != "" {
+		hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	return &exit.UsageError{Err: fmt.Errorf("no schema is called %q; %s", name, hint)}
+}
