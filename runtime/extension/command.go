@@ -96,9 +96,7 @@ func (p *peer) ask(ctx context.Context, a ask) (extproto.Frame, error) {
 		return nil, err
 	}
 	defer p.pend.forget(a.id)
-	p.m.mu.Lock()
-	out := p.out
-	p.m.mu.Unlock()
+	out := p.outbox()
 	if out == nil {
 		return nil, fmt.Errorf("extension %s is not running", p.entry.Name)
 	}
@@ -119,6 +117,7 @@ func (p *peer) ask(ctx context.Context, a ask) (extproto.Frame, error) {
 	if err != nil {
 		return nil, p.notSent(ctx, ch, err)
 	}
+	p.pend.sentAt(a.id, out.position())
 	if !a.fromStart && a.timeout > 0 {
 		timer := time.NewTimer(a.timeout)
 		defer timer.Stop()

@@ -23,13 +23,20 @@ type outbox struct {
 	timeout time.Duration
 	onFail  func(error)
 
-	mu     sync.Mutex // guards all below
-	queue  []outgoing
-	bytes  int
-	err    error         // why nothing can be sent any more
-	wake   chan struct{} // holds one token while there is work
-	closed chan struct{} // closed with err
+	mu       sync.Mutex // guards all below
+	queue    []outgoing
+	bytes    int
+	writing  bool          // somebody is in WriteFrame
+	sent     int64         // bytes written, or being written
+	consumed int64         // bytes that the extension is known to have read
+	err      error         // why nothing can be sent any more
+	wake     chan struct{} // holds one token while there is work
+	closed   chan struct{} // closed with err
 }
+
+// roomSure is how many unread bytes every pipe has room for: a write that
+// stays within it cannot block.
+const roomSure = 4096
 
 type outgoing struct {
 	frame []byte
@@ -51,9 +58,14 @@ func newOutbox(conn transports.Conn, limits Limits, timeout time.Duration, onFai
 // connection.
 func (o *outbox) post(frame []byte) error { return o.add(outgoing{frame: frame}) }
 
-// send queues a frame and waits until it is written, ctx ends, or the
-// connection is over.
+// send writes a frame in its turn and returns when it is written, ctx ends, or
+// the connection is over.
 func (o *outbox) send(ctx context.Context, frame []byte) error {
+	if o.claim(len(frame)) {
+		err := o.write(frame)
+		o.release()
+		return err
+	}
 	written := make(chan error, 1)
 	if err := o.add(outgoing{frame: frame, written: written}); err != nil {
 		return err
@@ -84,11 +96,67 @@ func (o *outbox) add(item outgoing) error {
 	o.queue = append(o.queue, item)
 	o.bytes += len(item.frame)
 	o.mu.Unlock()
+	o.signal()
+	return nil
+}
+
+// claim lets the caller write by itself, without the trip through the writer,
+// where nothing is queued and the frame is sure to fit: what was sent and may
+// still be unread leaves room for it.
+func (o *outbox) claim(size int) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err != nil || o.writing || len(o.queue) > 0 || o.sent-o.consumed+int64(size)+1 > roomSure {
+		return false
+	}
+	o.writing = true
+	o.sent += int64(size) + 1
+	return true
+}
+
+// release hands the connection back after a claim.
+func (o *outbox) release() {
+	o.mu.Lock()
+	o.writing = false
+	more := len(o.queue) > 0
+	o.mu.Unlock()
+	if more {
+		o.signal()
+	}
+}
+
+// position is the offset of the last byte sent so far.
+func (o *outbox) position() int64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.sent
+}
+
+// read says that the extension has read all up to an offset: it answered what
+// stands there.
+func (o *outbox) read(offset int64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.consumed = max(o.consumed, offset)
+}
+
+func (o *outbox) signal() {
 	select {
 	case o.wake <- struct{}{}:
 	default:
 	}
-	return nil
+}
+
+// write puts one frame out. A frame over the limit is refused and harms
+// nothing; any other failure ends the connection.
+func (o *outbox) write(frame []byte) error {
+	err := o.conn.WriteFrame(frame, time.Now().Add(o.timeout))
+	var tooLong *transports.FrameTooLongError
+	if err != nil && !errors.As(err, &tooLong) {
+		err = fmt.Errorf("writing to it: %w", err)
+		o.fail(err)
+	}
+	return err
 }
 
 // fail ends the outbox with a reason and reports it.
@@ -124,12 +192,8 @@ func (o *outbox) run() {
 		if !ok {
 			return
 		}
-		err := o.conn.WriteFrame(item.frame, time.Now().Add(o.timeout))
-		var tooLong *transports.FrameTooLongError
-		if err != nil && !errors.As(err, &tooLong) {
-			err = fmt.Errorf("writing to it: %w", err)
-			o.fail(err)
-		}
+		err := o.write(item.frame)
+		o.release()
 		if item.written != nil {
 			item.written <- err
 		}
@@ -144,11 +208,13 @@ func (o *outbox) next() (outgoing, bool) {
 			o.mu.Unlock()
 			return outgoing{}, false
 		}
-		if len(o.queue) > 0 {
+		if len(o.queue) > 0 && !o.writing {
 			item := o.queue[0]
 			o.queue[0] = outgoing{}
 			o.queue = o.queue[1:]
 			o.bytes -= len(item.frame)
+			o.writing = true
+			o.sent += int64(len(item.frame)) + 1
 			o.mu.Unlock()
 			return item, true
 		}
@@ -156,25 +222,6 @@ func (o *outbox) next() (outgoing, bool) {
 		select {
 		case <-o.wake:
 		case <-o.closed:
-		}
-	}
-}
-
-// flush waits until all that was queued before is written, or ctx ends.
-func (o *outbox) flush(ctx context.Context) {
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		o.mu.Lock()
-		idle := o.err != nil || len(o.queue) == 0
-		o.mu.Unlock()
-		if idle {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
 		}
 	}
 }

@@ -299,12 +299,16 @@ func (p *peer) post(f extproto.Frame) {
 		p.log.printf("%v", err)
 		return
 	}
-	p.m.mu.Lock()
-	out := p.out
-	p.m.mu.Unlock()
-	if out != nil {
+	if out := p.outbox(); out != nil {
 		_ = out.post(line) // a failure takes the peer down by itself
 	}
+}
+
+// outbox returns the peer's outbox, or nil before it was launched.
+func (p *peer) outbox() *outbox {
+	p.m.mu.Lock()
+	defer p.m.mu.Unlock()
+	return p.out
 }
 
 func lastLines(s string, n int) string {

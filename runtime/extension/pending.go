@@ -29,8 +29,9 @@ type pending struct {
 }
 
 type waiter struct {
-	typ string // the frame type that answers it
-	ch  chan answer
+	typ    string // the frame type that answers it
+	ch     chan answer
+	offset int64 // where the request ends in what was sent; 0 until known
 }
 
 func newPending() *pending { return &pending{waiting: make(map[string]*waiter)} }
@@ -55,17 +56,27 @@ func (p *pending) forget(id string) {
 	delete(p.waiting, id)
 }
 
-// settle hands over an answer and reports whether somebody waited for it.
-func (p *pending) settle(id, typ string, a answer) bool {
+// sentAt notes where a request ends in what was sent.
+func (p *pending) sentAt(id string, offset int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if w := p.waiting[id]; w != nil {
+		w.offset = offset
+	}
+}
+
+// settle hands over an answer. It reports whether somebody waited for it, and
+// the offset of the request.
+func (p *pending) settle(id, typ string, a answer) (offset int64, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	w := p.waiting[id]
 	if w == nil || w.typ != typ {
-		return false
+		return 0, false
 	}
 	delete(p.waiting, id)
 	w.ch <- a
-	return true
+	return w.offset, true
 }
 
 // failAll answers every request, now and later, with err.

@@ -142,7 +142,10 @@ func (p *peer) dispatch(frame extproto.Frame) {
 
 // answered hands an answer to whoever waits for it.
 func (p *peer) answered(id string, f extproto.Frame) {
-	if !p.pend.settle(id, f.FrameType(), answer{frame: f}) {
+	offset, ok := p.pend.settle(id, f.FrameType(), answer{frame: f})
+	if ok {
+		p.outbox().read(offset)
+	} else {
 		p.log.printf("ignored a %s for id %q: nothing waits for it (late, doubled or unknown)", f.FrameType(), id)
 	}
 }

@@ -30,8 +30,48 @@ type Head struct {
 	ID   string `json:"id"`
 }
 
-// Peek reads type and id of a line.
+// Peek reads type and id of a line. It does not read further than that where
+// the two stand first, as both sides write them; that the rest is JSON shows
+// when the frame is decoded.
 func Peek(line []byte) (Head, error) {
+	if h, ok := peekFast(line); ok {
+		return h, nil
+	}
+	return peekSlow(line)
+}
+
+// peekFast reads `{"type":"word"` and, where it comes next, `,"id":"word"`.
+// Anything else is left to the parser.
+func peekFast(line []byte) (Head, bool) {
+	rest, ok := bytes.CutPrefix(line, []byte(`{"type":"`))
+	if !ok {
+		return Head{}, false
+	}
+	typ, rest, ok := plainString(rest)
+	if !ok || typ == "" || len(rest) == 0 {
+		return Head{}, false
+	}
+	if rest[0] == '}' {
+		return Head{Type: typ}, len(rest) == 1
+	}
+	rest, ok = bytes.CutPrefix(rest, []byte(`,"id":"`))
+	if !ok {
+		return Head{}, false // the id may stand further back
+	}
+	id, _, ok := plainString(rest)
+	return Head{Type: typ, ID: id}, ok
+}
+
+// plainString reads up to the closing quote of a string that has no escapes.
+func plainString(b []byte) (s string, rest []byte, ok bool) {
+	i := bytes.IndexByte(b, '"')
+	if i < 0 || bytes.IndexByte(b[:i], '\\') >= 0 {
+		return "", nil, false
+	}
+	return string(b[:i]), b[i+1:], true
+}
+
+func peekSlow(line []byte) (Head, error) {
 	trimmed := bytes.TrimLeft(line, " \t")
 	if len(trimmed) == 0 || trimmed[0] != '{' {
 		return Head{}, fmt.Errorf("%w: not a JSON object", ErrNotFrame)

@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/patriceckhart/zot/cmd/zot/internal/democmd"
+	"github.com/patriceckhart/zot/cmd/zot/internal/exit"
+	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
+	"github.com/patriceckhart/zot/cmd/zot/internal/runcmd"
+	"github.com/patriceckhart/zot/cmd/zot/internal/version"
+)
+
+// commandNames are the words that are a command where they come first; any
+// other first word begins a prompt.
+var commandNames = []string{
+	"rpc", "ext", "config", "demo", "help", "version", "completion", "doctor", "models",
+}
+
+// newRoot builds the tree of commands. Without routing it has no children, so
+// that a prompt whose first word is the name of a command stays a prompt.
+func newRoot(s *iostreams.Streams, withCommands bool) *cobra.Command {
+	flags := &runcmd.Flags{}
+	root := &cobra.Command{
+		Use:   "zot [flags] [prompt]",
+		Short: "A coding agent for the terminal whose extensions can be trusted",
+		Long: strings.TrimSpace(`
+zot talks with a model that can read, write, edit and run things in a folder,
+and with extensions in any language that add commands, tools and guards.
+
+  zot                        open the interface
+  zot "fix the failing test" open it with a prompt filled in
+  zot -p "what is here?"     answer on standard output and leave
+  zot demo                   see it all work, without a key or a network`),
+		Version:       version.String(),
+		Args:          cobra.ArbitraryArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runcmd.Run(cmd.Context(), flags, args, s)
+		},
+	}
+	root.SetVersionTemplate("zot {{.Version}}\n")
+	root.Flags().BoolP("version", "v", false, "print the version and leave")
+	listModels := root.Flags().Bool("list-models", false, "list the known models and leave")
+	flags.Bind(root.Flags())
+	run := root.RunE
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if *listModels {
+			return runcmd.ListModels(cmd.Context(), flags, s)
+		}
+		return run(cmd, args)
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &exit.UsageError{Err: fmt.Errorf("%w\nSee '%s --help'", err, cmd.CommandPath())}
+	})
+	root.CompletionOptions.HiddenDefaultCmd = false
+	if withCommands {
+		addCommands(root, s)
+	}
+	return root
+}
+
+func addCommands(root *cobra.Command, s *iostreams.Streams) {
+	root.AddCommand(newRPC(s), newExt(s), newConfig(s), democmd.New(s))
+}
+
+func newRPC(s *iostreams.Streams) *cobra.Command {
+	flags := &runcmd.Flags{}
+	cmd := &cobra.Command{
+		Use:   "rpc",
+		Short: "Serve a program: commands on standard input, events on standard output",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			flags.RPC = true
+			return runcmd.Run(cmd.Context(), flags, nil, s)
+		},
+	}
+	flags.Bind(cmd.Flags())
+	return cmd
+}
