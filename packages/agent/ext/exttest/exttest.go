@@ -168,6 +168,7 @@ func (h *Host) begin(in io.Reader, kill func()) {
 	h.t.Cleanup(func() {
 		if err := h.Shutdown(); err != nil {
 			kill()
+			h.settle()
 			h.t.Errorf("shutting the extension down: %v%s", err, h.excerpt())
 		}
 	})
@@ -202,6 +203,16 @@ func (h *Host) Shutdown() error {
 		return h.err
 	case <-time.After(h.opts.Timeout):
 		return fmt.Errorf("it is still there %v later", h.opts.Timeout)
+	}
+}
+
+// settle waits until an extension that was ended by force says nothing more.
+func (h *Host) settle() {
+	for _, done := range []chan struct{}{h.end, h.eof} {
+		select {
+		case <-done:
+		case <-time.After(h.opts.Timeout):
+		}
 	}
 }
 
