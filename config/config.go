@@ -86,6 +86,7 @@ type ContextFiles struct {
 // Timeouts bounds what zot waits for.
 type Timeouts struct {
 	Hello, Ready, AutoReady          time.Duration
+	ReadyWait                        time.Duration
 	Command, Tool, Intercept, Write  time.Duration
 	Shutdown, Term                   time.Duration
 	ModelConnect, ModelIdle, Network time.Duration

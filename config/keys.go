@@ -75,6 +75,8 @@ var table = []Key{
 		bind: func(c *Config, _ []string) any { return &c.Timeouts.Hello }},
 	{Name: "timeouts.ready", Type: Duration, Default: 3 * time.Second, Min: 0, Max: 10 * minute, Layers: anyone, Doc: "From hello_ack to ready.",
 		bind: func(c *Config, _ []string) any { return &c.Timeouts.Ready }},
+	{Name: "timeouts.readyWait", Type: Duration, Default: 15 * time.Second, Min: 0, Max: 10 * minute, Layers: anyone, Doc: "How long the first model request waits for extensions that are still starting.",
+		bind: func(c *Config, _ []string) any { return &c.Timeouts.ReadyWait }},
 	{Name: "timeouts.autoReady", Type: Duration, Default: 250 * time.Millisecond, Min: 0, Max: minute, Layers: anyone, Doc: "Silence after a registration that counts as ready.",
 		bind: func(c *Config, _ []string) any { return &c.Timeouts.AutoReady }},
 	{Name: "timeouts.command", Type: Duration, Default: 30 * time.Second, Min: 100 * milli, Max: day, Layers: anyone, Doc: "For an extension to answer a slash command.",
