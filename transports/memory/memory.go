@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/patriceckhart/zot/transports"
+	"github.com/patriceckhart/zot/transports/internal/pipe"
 )
 
 // Stdio is what the function talks through. Each stream may be used from
@@ -57,7 +58,7 @@ type Options struct {
 
 // A Conn is a running function. It is a [transports.Conn].
 type Conn struct {
-	in, out *pipe
+	in, out *pipe.Pipe
 	tail    transports.Tail
 	ask     context.CancelFunc // ends the function's context
 
@@ -78,7 +79,7 @@ var _ transports.Conn = (*Conn)(nil)
 // New runs the function on a goroutine of its own.
 func New(program Program, o Options) *Conn {
 	ctx, ask := context.WithCancel(context.Background())
-	c := &Conn{in: newPipe(), out: newPipe(), ask: ask, done: make(chan struct{})}
+	c := &Conn{in: pipe.New(), out: pipe.New(), ask: ask, done: make(chan struct{})}
 	c.frames = transports.NewFrameReader(c.out, o.MaxFrame)
 	c.writer = transports.NewFrameWriter(c.in, o.MaxFrame)
 	go c.run(ctx, program, &stderr{tail: &c.tail, to: o.Stderr, cut: c.done})
@@ -115,8 +116,8 @@ func (c *Conn) ended(exit transports.Exit) {
 		exit.StderrTail = c.tail.String()
 		c.exit = exit
 		close(c.done)
-		c.out.closeWrite()
-		c.in.breakWith(io.ErrClosedPipe)
+		c.out.CloseWrite()
+		c.in.Break(io.ErrClosedPipe)
 	})
 }
 
@@ -134,7 +135,7 @@ func (c *Conn) WriteFrame(frame []byte, deadline time.Time) error {
 	if c.broken || c.closed.Load() {
 		return transports.ErrClosed
 	}
-	c.in.setWriteDeadline(deadline)
+	c.in.SetWriteDeadline(deadline)
 	err := c.writer.WriteFrame(frame)
 	var tooLong *transports.FrameTooLongError
 	if err == nil || errors.As(err, &tooLong) || errors.Is(err, transports.ErrNotOneLine) {
@@ -153,7 +154,7 @@ func (c *Conn) WriteFrame(frame []byte, deadline time.Time) error {
 // CloseWrite implements [transports.Conn].
 func (c *Conn) CloseWrite() error {
 	c.closed.Store(true)
-	c.in.closeWrite()
+	c.in.CloseWrite()
 	return nil
 }
 
