@@ -47,8 +47,9 @@ func (t *tool) frame() extproto.Frame {
 	}
 }
 
-// Tool registers a tool for the model. The schema is a JSON Schema of type
-// "object" for its arguments, the description tells the model when to use it.
+// Tool registers a tool for the model. The name is 1 to 64 letters, digits, '_'
+// and '-'. The schema is a JSON Schema of type "object" for its arguments, nil
+// for none; the description tells the model when to use it.
 // The handler must check what it gets, and has 60 seconds.
 func (e *Extension) Tool(name, description string, schema json.RawMessage, handler func(args json.RawMessage) ToolResult) {
 	e.ToolWithOptions(name, description, schema, ToolOptions{}, plain(handler))
@@ -74,6 +75,9 @@ func (e *Extension) StructuredTool(name, description string, schema, outputSchem
 
 // ToolWithOptions registers a tool with a handler that gets a context.
 func (e *Extension) ToolWithOptions(name, description string, schema json.RawMessage, options ToolOptions, handler ToolHandler) {
+	if len(schema) == 0 {
+		schema = json.RawMessage(`{"type":"object","properties":{}}`)
+	}
 	t := &tool{name: name, description: description, schema: schema, options: options, handler: handler}
 	e.register(func() bool { return e.tools.set(name, t) }, t.frame)
 }

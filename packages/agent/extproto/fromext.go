@@ -105,7 +105,8 @@ type Submit struct {
 	Text string `json:"text"`
 }
 
-// SubmitSlash runs a slash command as if it were typed.
+// SubmitSlash asks for a slash command to be run. zot ignores it: text from an
+// extension runs no command.
 type SubmitSlash struct {
 	Text string `json:"text"`
 }
