@@ -123,23 +123,16 @@ func (p Plan) Loading() []*Candidate {
 	return loading
 }
 
-// Lookup returns the candidates that go by name, which is a manifest's name or
-// a folder's, in any case. Those whose manifest has the name come alone where
-// there are any.
+// Lookup returns the candidates that go by name, in rank order: a manifest's
+// name or a folder's, in any case, or the path of the folder.
 func (p Plan) Lookup(name string) []*Candidate {
-	var byName, byFolder []*Candidate
+	var found []*Candidate
 	for _, c := range p.Candidates {
-		switch {
-		case c.Manifest != nil && manifest.Fold(c.Name) == manifest.Fold(name):
-			byName = append(byName, c)
-		case manifest.Fold(c.Folder) == manifest.Fold(name):
-			byFolder = append(byFolder, c)
+		if manifest.Fold(c.Name) == manifest.Fold(name) || manifest.Fold(c.Folder) == manifest.Fold(name) || c.Dir == filepath.Clean(name) {
+			found = append(found, c)
 		}
 	}
-	if len(byName) > 0 {
-		return byName
-	}
-	return byFolder
+	return found
 }
 
 // A place is a folder whose folders are extensions.

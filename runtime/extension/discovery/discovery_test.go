@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sort"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/patriceckhart/zot/config/home"
 )
@@ -228,19 +230,24 @@ func TestSwitchFileSurvives(t *testing.T) {
 	}
 }
 
-func TestLookupPrefersManifestNames(t *testing.T) {
+func TestLookupByNameFolderAndPath(t *testing.T) {
 	w := newWorld(t)
 	w.inHome("a", named("b"))
 	w.inHome("c", named("a"))
 	w.inProject("z", named("A"))
 	p := Find(w.options())
-	if got := p.Lookup("a"); len(got) != 2 || got[0].Folder != "z" || got[1].Folder != "c" {
-		t.Errorf("Lookup(a) = %v", got)
-	}
-	if got := p.Lookup("C"); len(got) != 1 || got[0].Name != "a" {
-		t.Errorf("Lookup(C) = %v", got)
-	}
-	if got := p.Lookup("none"); len(got) != 0 {
-		t.Errorf("Lookup(none) = %v", got)
+	for name, want := range map[string]string{
+		"a": "z a c", "C": "c", "none": "", "b": "a", filepath.Join(w.home, "extensions", "a") + "/": "a",
+	} {
+		var got []string
+		for _, c := range p.Lookup(name) {
+			got = append(got, c.Folder)
+		}
+		sort.Strings(got)
+		wanted := strings.Fields(want)
+		sort.Strings(wanted)
+		if diff := cmp.Diff(wanted, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("Lookup(%q): %s", name, diff)
+		}
 	}
 }
