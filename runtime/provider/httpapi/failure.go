@@ -153,7 +153,7 @@ func (o Origin) Unreachable(err error) *Failure {
 	var unknown x509.UnknownAuthorityError
 	at := redactURL(o.BaseURL)
 	switch {
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case isRefused(err):
 		f.Message = "nothing listens at " + at
 		f.Remedy = "start the server, or correct the base URL"
 		f.Passing = false
@@ -170,6 +170,13 @@ func (o Origin) Unreachable(err error) *Failure {
 		f.Remedy = "check the network and try again"
 	}
 	return f
+}
+
+// isRefused reports whether nothing listens at an address. Windows has its own
+// number for it, which the portable name does not cover.
+func isRefused(err error) bool {
+	const wsaConnRefused = syscall.Errno(10061)
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, wsaConnRefused)
 }
 
 // plain strips the method and URL that net/http puts before a cause: the URL
@@ -190,7 +197,7 @@ func redactURL(s string) string {
 	if err != nil {
 		return "(an address that is not a URL)"
 	}
-	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	u.User, u.RawQuery, u.Fragment, u.Opaque = nil, "", "", ""
 	return u.String()
 }
 

@@ -11,7 +11,7 @@
 // Requests are built and sent with OpenAI's own Go library; nothing of it shows
 // outside of this package. The way back is our own: compatible servers take
 // liberties with the stream that the library drops, merges or panics on.
-// stream.go reads it, and docs/providers.md lists what is understood.
+// stream.go and chunk.go read it.
 //
 // # When an answer is whole
 //
