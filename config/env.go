@@ -12,7 +12,7 @@ import (
 // reserved are variables that are not settings: some choose what settings are
 // read, some zot gives to extensions.
 var reserved = []string{
-	"ZOT_HOME", "ZOT_TRUST_DIGEST", "ZOT_EXTENSION", "ZOT_CWD", "ZOT_LOG",
+	"ZOT_HOME", "ZOT_API_KEY", "ZOT_TRUST_DIGEST", "ZOT_EXTENSION", "ZOT_CWD", "ZOT_LOG",
 }
 
 // reservedPrefixes begin names of variables that others than this package read.

@@ -37,6 +37,9 @@ type Options struct {
 	Token string
 	// Models lists what get_models answers.
 	Models func() []rpcproto.Model
+	// OnStart is called when events reach the client, before the host starts.
+	// Nil is allowed.
+	OnStart func()
 	// Asker is the one the host's guard asks. Nil answers no confirmations.
 	Asker *Asker
 }
@@ -56,6 +59,9 @@ type server struct {
 func Serve(ctx context.Context, opts Options) error {
 	s := &server{opts: opts, out: newWriter(opts.Out), open: opts.Token == ""}
 	defer opts.Host.Subscribe(s.event)()
+	if opts.OnStart != nil {
+		opts.OnStart()
+	}
 	opts.Host.Start()
 	err := s.serve(ctx)
 	if closeErr := s.out.close(); err == nil {

@@ -109,4 +109,3 @@ func managerOptions(w *workspace.Workspace) extension.Options {
 		},
 	}
 }
-

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/patriceckhart/zot/cmd/zot/internal/exit"
-	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
 	"github.com/patriceckhart/zot/packages/agent/rpcproto"
 	"github.com/patriceckhart/zot/runtime/event"
 	"github.com/patriceckhart/zot/runtime/host"
@@ -46,11 +45,12 @@ func (j *jsonWriter) write(e rpcproto.Event) {
 
 // runJSON answers one prompt with its events. A failure is an error event and
 // a status of 1.
-func runJSON(ctx context.Context, h *host.Host, s *iostreams.Streams, prompt host.Prompt) error {
-	j := &jsonWriter{w: s.Out}
-	defer h.Subscribe(j.handle)()
-	h.Start()
-	err := runInput(ctx, h, prompt, func(text string) { j.write(rpcproto.ExtDisplay{Text: text}) })
+func (a *session) runJSON(ctx context.Context, prompt host.Prompt) error {
+	j := &jsonWriter{w: a.streams.Out}
+	defer a.host.Subscribe(j.handle)()
+	a.announce()
+	a.host.Start()
+	err := runInput(ctx, a.host, prompt, func(text string) { j.write(rpcproto.ExtDisplay{Text: text}) })
 	if err != nil && ctx.Err() == nil {
 		if !j.failed {
 			j.write(rpcproto.Error{Message: err.Error()})

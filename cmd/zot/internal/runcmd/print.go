@@ -2,6 +2,7 @@ package runcmd
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
+	"github.com/patriceckhart/zot/config/home"
 	"github.com/patriceckhart/zot/runtime/event"
 	"github.com/patriceckhart/zot/runtime/host"
 )
@@ -137,17 +139,22 @@ func panelText(e event.ExtPanelOpen) string {
 }
 
 // runPrint answers one prompt on standard output.
-func runPrint(ctx context.Context, h *host.Host, s *iostreams.Streams, prompt host.Prompt, stream bool) error {
-	p := &printer{s: s, stream: stream}
-	defer h.Subscribe(p.handle)()
-	h.Start()
-	if err := runInput(ctx, h, prompt, p.inserted); err != nil {
+func (a *session) runPrint(ctx context.Context, prompt host.Prompt) error {
+	p := &printer{s: a.streams, stream: a.flags.Stream}
+	defer a.host.Subscribe(p.handle)()
+	a.announce()
+	a.host.Start()
+	start := time.Now()
+	if err := runInput(ctx, a.host, prompt, p.inserted); err != nil {
 		p.mu.Lock()
 		p.endLine()
 		p.mu.Unlock()
 		return err
 	}
-	return p.finish()
+	if err := p.finish(); err != nil || a.flags.Stats == "" {
+		return err
+	}
+	return a.writeStats(time.Since(start))
 }
 
 // inserted shows text that a command wanted in the editor.
@@ -155,4 +162,31 @@ func (p *printer) inserted(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.display = append(p.display, text)
+}
+
+// writeStats writes what the answer cost.
+func (a *session) writeStats(took time.Duration) error {
+	u := a.host.Usage()
+	stats := struct {
+		Provider  string `json:"provider"`
+		Model     string `json:"model"`
+		Prompt    int    `json:"prompt_tokens"`
+		Reasoning int    `json:"reasoning_tokens"`
+		Output    int    `json:"generated_output_tokens"`
+		Elapsed   int64  `json:"elapsed_ms"`
+	}{
+		Prompt: u.Input + u.CacheRead + u.CacheWrite, Reasoning: u.Reasoning, Output: u.Output,
+		Elapsed: took.Milliseconds(),
+	}
+	if c, err := a.host.Connection(); err == nil {
+		stats.Provider, stats.Model = c.Provider, c.ID
+	}
+	text, err := json.MarshalIndent(stats, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := home.WriteFile(a.flags.Stats, append(text, '\n'), 0o644); err != nil {
+		return fmt.Errorf("--stats: %w", err)
+	}
+	return nil
 }

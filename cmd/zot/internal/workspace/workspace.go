@@ -37,6 +37,16 @@ type Workspace struct {
 
 // Open finds the place and reads its settings. Nothing is created.
 func Open(o Options) (*Workspace, error) {
+	w, err := locate(o)
+	if err != nil {
+		return nil, err
+	}
+	w.Settings, err = config.Load(w.configOptions(o))
+	return w, err
+}
+
+// locate finds the place.
+func locate(o Options) (*Workspace, error) {
 	w := &Workspace{Environ: os.Environ(), Trusted: o.Trust}
 	w.UserHome, _ = os.UserHomeDir()
 	if err := w.enter(o.CWD); err != nil {
@@ -47,15 +57,24 @@ func Open(o Options) (*Workspace, error) {
 	w.Home, w.HomeOrigin, err = home.Resolve(home.Options{
 		Flag: o.Home, Getenv: os.LookupEnv, GOOS: runtime.GOOS, UserHome: w.UserHome, ProjectRoot: w.ProjectRoot,
 	})
-	if err != nil {
-		return nil, err
-	}
-	w.Settings, err = config.Load(config.Options{
+	return w, err
+}
+
+func (w *Workspace) configOptions(o Options) config.Options {
+	return config.Options{
 		Home: w.Home, ManagedDir: home.ManagedDir(), ProjectRoot: w.ProjectRoot, ProjectTrusted: o.Trust,
 		ProjectID: discovery.ProjectID(w.ProjectRoot), Environ: w.Environ, Flags: o.Flags,
 		UserHome: w.UserHome, CWD: w.CWD,
-	})
-	return w, err
+	}
+}
+
+// ConfigOptions says where settings are looked for.
+func ConfigOptions(o Options) (config.Options, error) {
+	w, err := locate(o)
+	if err != nil {
+		return config.Options{}, err
+	}
+	return w.configOptions(o), nil
 }
 
 // enter settles the working folder.

@@ -1,0 +1,220 @@
+package runcmd
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
+	"github.com/patriceckhart/zot/cmd/zot/internal/version"
+	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
+	"github.com/patriceckhart/zot/config"
+	"github.com/patriceckhart/zot/runtime/event"
+	"github.com/patriceckhart/zot/runtime/extension/discovery"
+	"github.com/patriceckhart/zot/runtime/guard"
+	"github.com/patriceckhart/zot/runtime/host"
+	"github.com/patriceckhart/zot/runtime/skill"
+	"github.com/patriceckhart/zot/runtime/systemprompt"
+	"github.com/patriceckhart/zot/runtime/tool"
+	"github.com/patriceckhart/zot/runtime/tool/builtin"
+)
+
+// A session is a host and what it was assembled from.
+type session struct {
+	flags   *Flags
+	streams *iostreams.Streams
+	w       *workspace.Workspace
+	host    *host.Host
+	connect *connector
+	notices []event.Event // what is to be said once somebody listens
+}
+
+// face is what an assembly needs to know of the face that will drive it.
+type face struct {
+	interactive bool
+	asker       guard.Asker
+	commands    func(name string) bool // the face's own slash commands
+}
+
+// assemble puts a session together from flags and settings.
+func assemble(f *Flags, s *iostreams.Streams, as face) (*session, error) {
+	if err := f.Check(); err != nil {
+		return nil, err
+	}
+	w, err := workspace.Open(workspace.Options{CWD: f.CWD, Home: f.Home, Trust: f.Trust, Flags: overrides(f)})
+	if err != nil {
+		return nil, err
+	}
+	w.Complain(s.Err)
+	if err := w.Home.Ensure(); err != nil {
+		return nil, err
+	}
+	a := &session{flags: f, streams: s, w: w, connect: newConnector(f, w)}
+	return a, a.build(as)
+}
+
+// overrides are the flags that set a setting.
+func overrides(f *Flags) []config.Override {
+	var all []config.Override
+	add := func(flag, key, value string) {
+		if f.Changed(flag) {
+			all = append(all, config.Override{Key: key, Value: value, From: "--" + flag})
+		}
+	}
+	add("provider", "provider", f.Provider)
+	add("model", "model", f.Model)
+	add("reasoning", "reasoning", f.Reasoning)
+	add("temperature", "temperature", fmt.Sprint(f.Temperature))
+	add("max-steps", "maxSteps", fmt.Sprint(f.MaxSteps))
+	add("base-url", "baseURL", f.BaseURL)
+	add("insecure", "insecure", fmt.Sprint(f.Insecure))
+	return all
+}
+
+func (a *session) build(as face) error {
+	cfg := &a.w.Settings.Config
+	skills := a.skills()
+	ext := managerOptions(a.w)
+	ext.Interactive = as.interactive
+	planner := &planner{
+		w: a.w, explicit: a.flags.Ext, noExt: a.flags.NoExt, version: version.Number,
+		withhold: secretNames(cfg), held: a.held,
+	}
+	opts := host.Options{
+		Version: version.Number, CWD: a.w.CWD, Connect: a.connect.connect,
+		Tools: a.tools(skills), Only: a.onlyTools(cfg), Plan: planner.plan, Extensions: ext,
+		SystemPrompt: a.systemPrompt(skills), MaxSteps: cfg.MaxSteps,
+		Asker: as.asker, BuiltinCommand: as.commands, ReadyWait: cfg.Timeouts.ReadyWait,
+	}
+	if a.flags.NoYolo || cfg.Confirmation == "all" {
+		opts.Policy = askAll{}
+		if as.asker == nil {
+			a.notice("warn", "nobody can be asked in this mode, so tools run without confirmation")
+		}
+	}
+	h, err := host.New(opts)
+	a.host = h
+	return err
+}
+
+// askAll wants a person's yes for every call.
+type askAll struct{}
+
+func (askAll) Decide(context.Context, tool.Call, tool.Tool) guard.Decision {
+	return guard.Decision{Effect: guard.Ask, Soft: true}
+}
+
+// notice keeps a line of the host's own until somebody listens.
+func (a *session) notice(level, text string) {
+	a.notices = append(a.notices, event.Notice{Level: level, Text: text})
+}
+
+// announce says what was kept for the first listener.
+func (a *session) announce() {
+	for _, e := range a.notices {
+		a.host.Publish(e)
+	}
+	a.notices = nil
+}
+
+// held tells of an extension that is not loaded, and why.
+func (a *session) held(c *discovery.Candidate) {
+	e := event.Notice{Level: "warn", Text: fmt.Sprintf("extension %s is held back: %s", c.Name, c.Reason)}
+	if a.host == nil {
+		a.notices = append(a.notices, e)
+		return
+	}
+	a.host.Publish(e)
+}
+
+// tools are the built-in tools.
+func (a *session) tools(skills func() *skill.Set) []tool.Tool {
+	cfg := a.w.Settings.Config
+	hidden := secretNames(&cfg)
+	all := builtin.New(builtin.Options{
+		CWD: a.w.CWD, Home: a.w.UserHome, Shell: cfg.Bash.Shell,
+		MaxLines: cfg.Bash.OutputLines, MaxBytes: int(cfg.Bash.OutputBytes),
+		BashTimeout: cfg.Bash.Timeout, BashTimeoutMax: cfg.Bash.MaxTimeout,
+		Env: func() []string { return without(os.Environ(), hidden) },
+	})
+	if len(skills().ForModel()) > 0 {
+		all = append(all, skill.NewTool(skills))
+	}
+	return all
+}
+
+// without leaves out the variables with the given names.
+func without(env, names []string) []string {
+	return slices.DeleteFunc(env, func(kv string) bool {
+		key, _, _ := strings.Cut(kv, "=")
+		return slices.Contains(names, key)
+	})
+}
+
+// onlyTools are the names of all tools there may be; nil means no bound.
+func (a *session) onlyTools(cfg *config.Config) []string {
+	switch {
+	case a.flags.NoTools:
+		return []string{}
+	case len(a.flags.Tools) > 0:
+		return a.flags.Tools
+	}
+	return cfg.Tools
+}
+
+// skills finds the skills of a session, once.
+func (a *session) skills() func() *skill.Set {
+	set := &skill.Set{}
+	if !a.flags.NoSkill && a.w.Settings.Config.Skills.Enabled {
+		set = skill.Discover(skill.Options{
+			Cwd: a.w.CWD, Home: a.w.Home.Dir(), UserHome: a.w.UserHome,
+			SkipProject: !a.w.Trusted, Bundles: a.bundles(),
+		})
+	}
+	return func() *skill.Set { return set }
+}
+
+// bundles are the skills of the extensions that load.
+func (a *session) bundles() []skill.Bundle {
+	found, err := a.w.Extensions(a.flags.Ext, a.flags.NoExt, version.Number)
+	if err != nil {
+		return nil // the planner reports it
+	}
+	var all []skill.Bundle
+	for _, c := range found.Loading() {
+		if len(c.Manifest.Skills) > 0 {
+			all = append(all, skill.Bundle{
+				Extension: c.Name, Dir: c.Dir, Entries: c.Manifest.Skills, Explicit: c.Scope == discovery.ScopeFlag,
+			})
+		}
+	}
+	return all
+}
+
+// systemPrompt assembles the prompt from the tools at hand.
+func (a *session) systemPrompt(skills func() *skill.Set) func([]tool.Spec) string {
+	told := map[string]bool{}
+	return func(tools []tool.Spec) string {
+		o := systemprompt.Options{
+			Home: a.w.Home.Dir(), Cwd: a.w.CWD, Append: a.flags.AppendSystemPrompt, Tools: tools,
+			NoContextFiles: a.flags.NoContextFiles || !a.w.Settings.Config.ContextFiles.Enabled,
+			MaxFile:        int(a.w.Settings.Config.ContextFiles.MaxSize),
+		}
+		if a.flags.Changed("system-prompt") {
+			o.Identity = &a.flags.SystemPrompt
+		}
+		if set := skills(); len(set.ForModel()) > 0 {
+			o.Skills = set
+		}
+		text, report := systemprompt.Build(o)
+		for _, line := range report.Notices() {
+			if !told[line] {
+				told[line] = true
+				a.host.Publish(event.Notice{Level: "warn", Text: line})
+			}
+		}
+		return text
+	}
+}

@@ -1,0 +1,194 @@
+package runcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
+	"github.com/patriceckhart/zot/cmd/zot/internal/version"
+	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
+	"github.com/patriceckhart/zot/config"
+	"github.com/patriceckhart/zot/packages/agent/rpcproto"
+	"github.com/patriceckhart/zot/runtime/agent"
+	"github.com/patriceckhart/zot/runtime/auth"
+	"github.com/patriceckhart/zot/runtime/host"
+	"github.com/patriceckhart/zot/runtime/provider"
+	"github.com/patriceckhart/zot/runtime/provider/httpapi"
+)
+
+// A connector makes connections to models from flags, settings, the
+// environment and stored credentials.
+type connector struct {
+	f     *Flags
+	cfg   *config.Config
+	store *auth.Store
+	w     *workspace.Workspace
+}
+
+func newConnector(f *Flags, w *workspace.Workspace) *connector {
+	return &connector{f: f, cfg: &w.Settings.Config, store: auth.NewStore(w.Home), w: w}
+}
+
+// connect implements host.Options.Connect.
+func (c *connector) connect(name, id string) (host.Connection, error) {
+	o, err := c.options(name, id)
+	if err != nil {
+		return host.Connection{}, err
+	}
+	client, sel, err := provider.New(o)
+	if err != nil {
+		return host.Connection{}, err
+	}
+	return host.Connection{
+		Model: agent.Model{
+			Client: client, ID: sel.Model.ID, Reasoning: c.cfg.Reasoning, Temperature: c.cfg.Temperature,
+		},
+		Provider: sel.Provider.ID, ContextWindow: sel.Model.Context,
+	}, nil
+}
+
+// options are the provider's for a choice; empty names take the configured
+// ones.
+func (c *connector) options(name, id string) (provider.Options, error) {
+	catalogue, err := provider.LoadCatalogue(c.w.Home.ModelsFile())
+	if err != nil {
+		return provider.Options{}, err
+	}
+	o := provider.Options{
+		Provider: name, Model: id, Catalogue: catalogue, APIKey: c.f.APIKey,
+		Getenv: os.Getenv, Stored: c.stored, UserAgent: "zot/" + version.Number,
+		HTTP:  httpapi.ClientOptions{CAFile: c.cfg.CAFile, Insecure: c.cfg.Insecure},
+		Retry: httpapi.Retry{Attempts: c.cfg.Retry.Attempts, Longest: c.cfg.Retry.MaxWait},
+	}
+	if name == "" {
+		o.Provider = c.cfg.Provider
+	}
+	if name == "" || name == c.cfg.Provider {
+		o.BaseURL = c.cfg.BaseURL
+		if id == "" {
+			o.Model = c.cfg.Model
+		}
+	}
+	if p := c.cfg.Providers[o.Provider]; p != nil {
+		c.provider(&o, p)
+	}
+	return o, nil
+}
+
+// provider adds what the settings say of one provider.
+func (c *connector) provider(o *provider.Options, p *config.Provider) {
+	if o.BaseURL == "" {
+		o.BaseURL = p.BaseURL
+	}
+	if o.Model == "" {
+		o.Model = p.Model
+	}
+	if p.CAFile != "" {
+		o.HTTP.CAFile = p.CAFile
+	}
+	if o.APIKey == "" && p.APIKeyEnv != "" {
+		o.APIKey = os.Getenv(p.APIKeyEnv)
+	}
+}
+
+// stored looks up a credential that the user keeps, or that a command of the
+// settings prints.
+func (c *connector) stored(name string) (provider.Credential, error) {
+	q := auth.Query{Provider: name, Env: []string{}}
+	line := c.cfg.CredentialCommand
+	if p := c.cfg.Providers[name]; p != nil && len(p.CredentialCommand) > 0 {
+		line = p.CredentialCommand
+	}
+	if len(line) > 0 && (name == c.cfg.Provider || c.cfg.Providers[name] != nil) {
+		q.Command = &auth.Command{Program: line[0], Args: line[1:]}
+	}
+	cred, err := c.store.Lookup(context.Background(), q)
+	var missing *auth.MissingError
+	if errors.As(err, &missing) {
+		return provider.Credential{}, nil
+	}
+	if err != nil {
+		return provider.Credential{}, err
+	}
+	return provider.Credential{Key: cred.Secret.Reveal(), BaseURL: cred.BaseURL}, nil
+}
+
+// models lists the models of providers that could be used now, for a client.
+func (c *connector) models() []rpcproto.Model {
+	catalogue, err := provider.LoadCatalogue(c.w.Home.ModelsFile())
+	if err != nil {
+		catalogue = provider.Builtin()
+	}
+	out := []rpcproto.Model{}
+	for _, p := range catalogue.Providers() {
+		for _, m := range catalogue.Models(p.ID) {
+			out = append(out, rpcproto.Model{
+				ID: m.ID, Provider: p.ID, ContextWindow: m.Context, MaxOutput: m.MaxOutput, Reasoning: m.Reasoning,
+			})
+		}
+	}
+	return out
+}
+
+// secretNames are the environment variables that hold credentials, or zot's
+// own secrets: no child gets to see them.
+func secretNames(cfg *config.Config) []string {
+	names := []string{"ZOTCORE_RPC_TOKEN", "ZOT_API_KEY"}
+	for _, p := range provider.All() {
+		names = append(names, p.KeyEnv...)
+	}
+	for _, p := range cfg.Providers {
+		if p.APIKeyEnv != "" {
+			names = append(names, p.APIKeyEnv)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// ListModels prints the catalogue: provider, id, context, most output, a mark
+// for reasoning, source, name.
+func ListModels(_ context.Context, f *Flags, s *iostreams.Streams) error {
+	w, err := workspace.Open(workspace.Options{CWD: f.CWD, Home: f.Home, Flags: overrides(f)})
+	if err != nil {
+		return err
+	}
+	catalogue, err := provider.LoadCatalogue(w.Home.ModelsFile())
+	if err != nil {
+		return err
+	}
+	want := w.Settings.Config.Provider
+	if info, ok := catalogue.Provider(want); ok {
+		want = info.ID
+	}
+	return printModels(s.Out, catalogue, want)
+}
+
+func printModels(out io.Writer, catalogue *provider.Catalogue, want string) error {
+	t := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	for _, p := range catalogue.Providers() {
+		if want != "" && p.ID != want {
+			continue
+		}
+		for _, m := range catalogue.Models(p.ID) {
+			mark := "-"
+			if m.Reasoning {
+				mark = "reasoning"
+			}
+			source := "catalogue"
+			if p.Custom {
+				source = "models.json"
+			}
+			fmt.Fprintln(t, strings.Join([]string{
+				p.ID, m.ID, fmt.Sprint(m.Context), fmt.Sprint(m.MaxOutput), mark, source, m.Name,
+			}, "\t"))
+		}
+	}
+	return t.Flush()
+}

@@ -1,0 +1,75 @@
+package runcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/patriceckhart/zot/cmd/zot/internal/exit"
+	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
+	"github.com/patriceckhart/zot/cmd/zot/internal/version"
+	"github.com/patriceckhart/zot/runtime/host"
+	"github.com/patriceckhart/zot/runtime/rpc"
+)
+
+// closeTime bounds the end of a session: extensions get their grace, and what
+// is left then is killed.
+const closeTime = 4 * time.Second
+
+// Run runs a session in the face that the flags and streams ask for.
+func Run(ctx context.Context, f *Flags, words []string, s *iostreams.Streams) error {
+	if err := f.Check(); err != nil {
+		return err
+	}
+	if f.RPC {
+		return serveRPC(ctx, f, s)
+	}
+	headless := f.Print || f.JSON || f.Stream || !s.InTerminal
+	if !headless {
+		return runInterface(ctx, f, words, s)
+	}
+	text, err := readPrompt(words, s)
+	if err != nil {
+		return err
+	}
+	if text == "" {
+		return &exit.UsageError{Err: errNoPrompt}
+	}
+	a, err := assemble(f, s, face{})
+	if err != nil {
+		return err
+	}
+	defer a.close(ctx)
+	if f.JSON {
+		return a.runJSON(ctx, host.Prompt{Text: text})
+	}
+	return a.runPrint(ctx, host.Prompt{Text: text})
+}
+
+// close ends a session within its bound; a signal that ended the run makes it
+// no longer than that.
+func (a *session) close(context.Context) {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	a.host.Close(ctx)
+}
+
+// serveRPC serves a program on standard input and output.
+func serveRPC(ctx context.Context, f *Flags, s *iostreams.Streams) error {
+	asker := &rpc.Asker{}
+	a, err := assemble(f, s, face{asker: asker})
+	if err != nil {
+		return err
+	}
+	defer a.close(ctx)
+	err = rpc.Serve(ctx, rpc.Options{
+		Host: a.host, In: s.In, Out: s.Out, Version: version.Number,
+		Token: os.Getenv("ZOTCORE_RPC_TOKEN"), Models: a.connect.models, Asker: asker, OnStart: a.announce,
+	})
+	if errors.Is(err, rpc.ErrAuth) {
+		return fmt.Errorf("%w: the token in ZOTCORE_RPC_TOKEN must come in the first hello", err)
+	}
+	return err
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/patriceckhart/zot/cmd/zot/internal/cli"
+	"github.com/patriceckhart/zot/runtime/extension/extensiontest"
+	"github.com/patriceckhart/zot/runtime/provider/providertest"
+)
+
+// The test binary is also zot, and the extensions of the scenarios: testscript
+// starts it under these names.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"zot":       func() { os.Exit(cli.Main(os.Args[1:])) },
+		"scripted":  func() { os.Exit(extensiontest.Main(os.Args[1:])) },
+		"fakemodel": func() { os.Exit(providertest.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+	})
+}
+
+// TestScenarios runs the scenarios of testdata/script, a folder a subject.
+// Each tells one promise of the documentation and needs nothing but itself.
+func TestScenarios(t *testing.T) {
+	folders, err := filepath.Glob("testdata/script/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range folders {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			testscript.Run(t, testscript.Params{
+				Dir: dir, Setup: setup, Condition: condition, RequireExplicitExec: true,
+				Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+					"model": modelCmd(t), "requests": requestsCmd,
+				},
+			})
+		})
+	}
+}
+
+type serverKey struct{}
+
+// setup gives a scenario a home, a project to stand in, and an environment
+// without anything of the machine's own.
+func setup(env *testscript.Env) error {
+	project := filepath.Join(env.WorkDir, "project")
+	user := filepath.Join(env.WorkDir, "user")
+	for _, dir := range []string{project, user} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	env.Cd = project
+	env.Setenv("HOME", user)
+	env.Setenv("USERPROFILE", user)
+	env.Setenv("ZOT_HOME", filepath.Join(env.WorkDir, "state"))
+	env.Setenv("HTTP_PROXY", "")
+	env.Setenv("NO_PROXY", "127.0.0.1")
+	env.Values[serverKey{}] = new(*providertest.Server)
+	return nil
+}
+
+// condition knows the programs that a scenario may need.
+func condition(cond string) (bool, error) {
+	if name, ok := strings.CutPrefix(cond, "program:"); ok {
+		_, err := exec.LookPath(name)
+		return err == nil, nil
+	}
+	return false, fmt.Errorf("unknown condition %q", cond)
+}
+
+// modelCmd starts the fake model with a script and makes it the configured
+// one. What it was asked wrongly, or not at all, fails the scenario.
+func modelCmd(t *testing.T) func(ts *testscript.TestScript, neg bool, args []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg || len(args) != 1 {
+			ts.Fatalf("usage: model SCRIPT")
+		}
+		script, err := providertest.Load(ts.MkAbs(args[0]))
+		ts.Check(err)
+		srv, err := providertest.Start(script, "")
+		ts.Check(err)
+		ts.Setenv("ZOT_BASE_URL", srv.URL())
+		ts.Setenv("ZOT_MODEL", "fake")
+		ts.Setenv("ZOT_API_KEY", "a-key")
+		*ts.Value(serverKey{}).(**providertest.Server) = srv
+		ts.Defer(func() {
+			srv.Close()
+			if err := srv.Check(); err != nil {
+				t.Errorf("%s: the model: %v", ts.Name(), err)
+			}
+		})
+	}
+}
+
+// requestsCmd writes what the model was shown to a file.
+func requestsCmd(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: requests FILE")
+	}
+	srv := *ts.Value(serverKey{}).(**providertest.Server)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(srv.Log()), 0o644))
+}
