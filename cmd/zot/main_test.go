@@ -5,8 +5,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -18,12 +20,25 @@ import (
 // The test binary is also zot, and the extensions of the scenarios: testscript
 // starts it under these names.
 func TestMain(m *testing.M) {
+	if os.Getenv(testOnlyScripted) != "" {
+		os.Exit(extensiontest.Main(os.Args[1:]))
+	}
+	if os.Getenv(testOnlyMain) != "" {
+		os.Exit(cli.Main(os.Args[1:]))
+	}
 	testscript.Main(m, map[string]func(){
 		"zot":       func() { os.Exit(cli.Main(os.Args[1:])) },
 		"scripted":  func() { os.Exit(extensiontest.Main(os.Args[1:])) },
 		"fakemodel": func() { os.Exit(providertest.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})
 }
+
+// The variables that make the test binary zot, or a scripted extension, for
+// tests that start it themselves.
+const (
+	testOnlyMain     = "ZOT_TEST_MAIN"
+	testOnlyScripted = "ZOT_TEST_SCRIPTED"
+)
 
 // TestScenarios runs the scenarios of testdata/script, a folder a subject.
 // Each tells one promise of the documentation and needs nothing but itself.
@@ -37,7 +52,7 @@ func TestScenarios(t *testing.T) {
 			testscript.Run(t, testscript.Params{
 				Dir: dir, Setup: setup, Condition: condition, RequireExplicitExec: true,
 				Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-					"model": modelCmd(t), "requests": requestsCmd,
+					"model": modelCmd(t), "requests": requestsCmd, "waitfor": waitforCmd, "asked": askedCmd, "gone": goneCmd,
 				},
 			})
 		})
@@ -106,4 +121,54 @@ func requestsCmd(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	srv := *ts.Value(serverKey{}).(**providertest.Server)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(srv.Log()), 0o644))
+}
+
+// waitforCmd waits until a file exists, and with a pattern until it holds it.
+func waitforCmd(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: waitfor FILE [TEXT]")
+	}
+	path := ts.MkAbs(args[0])
+	for range 2000 {
+		text, err := os.ReadFile(path)
+		if err == nil && (len(args) == 1 || strings.Contains(string(text), args[1])) {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	ts.Fatalf("%s did not come", strings.Join(args, " with "))
+}
+
+// askedCmd waits until the model was asked so many times.
+func askedCmd(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: asked COUNT")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	srv := *ts.Value(serverKey{}).(**providertest.Server)
+	for range 2000 {
+		if len(srv.Requests()) >= want {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	ts.Fatalf("the model was asked %d times, not %d", len(srv.Requests()), want)
+}
+
+// goneCmd waits until the process whose number is in a file is no more.
+func goneCmd(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: gone PIDFILE")
+	}
+	pid := strings.TrimSpace(ts.ReadFile(args[0]))
+	for range 2000 {
+		// One that ended and that nobody has asked about yet counts as gone.
+		stat, err := os.ReadFile("/proc/" + pid + "/stat")
+		if err != nil || strings.Contains(string(stat), ") Z ") {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	ts.Fatalf("process %s is still there", pid)
 }

@@ -108,6 +108,9 @@ func (m *Manager) start(plan Plan) {
 // reportLoading tells the face how many extensions are still starting.
 func (m *Manager) reportLoading() {
 	m.update(func(fx *effects) {
+		if len(m.peers) == 0 {
+			return
+		}
 		loading := 0
 		for _, p := range m.peers {
 			select {

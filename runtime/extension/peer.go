@@ -186,7 +186,7 @@ func (p *peer) explain(readErr error, exit transports.Exit) error {
 	var tooLong *transports.FrameTooLongError
 	switch cause := p.disconnected(); {
 	case errors.As(readErr, &tooLong):
-		what = fmt.Sprintf("disconnected: it sent a %v", readErr)
+		what = fmt.Sprintf("disconnected: %v", readErr)
 	case errors.As(readErr, new(*protocolError)):
 		what = readErr.Error()
 	case cause != nil:
@@ -213,7 +213,11 @@ func (e *protocolError) Error() string { return e.text }
 // down takes the peer out of everything: its waiters fail, its panel closes,
 // its names go to whoever is next.
 func (p *peer) down(err error) {
-	p.log.printf("%s", err)
+	if p.isStopping() {
+		p.log.printf("stopped")
+	} else {
+		p.log.printf("%s", err)
+	}
 	failure := fmt.Errorf("extension %s disconnected: %w", p.entry.Name, err)
 	p.pend.failAll(failure)
 	p.m.update(func(fx *effects) {
@@ -236,6 +240,12 @@ func (p *peer) down(err error) {
 		p.m.dir.drop(p, fx)
 	})
 	p.settle()
+}
+
+func (p *peer) isStopping() bool {
+	p.m.mu.Lock()
+	defer p.m.mu.Unlock()
+	return p.stopping
 }
 
 // settle marks the peer as ready, or as one that never will be.
