@@ -145,9 +145,22 @@ func readAt(f io.ReaderAt, at, n int64) ([]byte, error) {
 	return buf[:read], err
 }
 
+// How the rows begin that a listing shows nothing of, which are the most.
+var (
+	assistantStart = []byte(`{"type":"message","message":{"role":"assistant",`)
+	toolStart      = []byte(`{"type":"message","message":{"role":"tool",`)
+)
+
 func (s *scan) rows(data []byte) {
 	for l := range bytes.Lines(data) {
-		r, err := decodeRow(bytes.Trim(l, " \t\r\n\x00"))
+		l = bytes.Trim(l, " \t\r\n\x00")
+		if bytes.HasPrefix(l, assistantStart) || bytes.HasPrefix(l, toolStart) {
+			if json.Valid(l) {
+				s.info.Messages++ // nothing in it is shown, so it need not be decoded
+			}
+			continue
+		}
+		r, err := decodeRow(l)
 		if err != nil {
 			continue // as loading does
 		}
