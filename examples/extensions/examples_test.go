@@ -19,14 +19,14 @@ import (
 // uses has, for each example with a program, what one does with it.
 var uses = map[string]func(t *testing.T, zot *exttest.Host){
 	"hello": func(t *testing.T, zot *exttest.Host) {
-		wantPrompt(t, zot.Command("hello", "Ada"), "Greet Ada")
+		wantPrompt(t, zot.Command("hello", "Ada"), "hello to Ada")
 		if got := zot.Command("where", ""); !strings.Contains(got.Display, "talking to demo") {
 			t.Errorf("/where gave %+v", got)
 		}
 	},
 	"hello-py": func(t *testing.T, zot *exttest.Host) {
-		wantPrompt(t, zot.Command("hellopy", ""), "greet me")
-		wantPrompt(t, zot.Command("hellopy", "Ada"), "greet Ada")
+		wantPrompt(t, zot.Command("hellopy", ""), "hello to me")
+		wantPrompt(t, zot.Command("hellopy", "Ada"), "hello to Ada")
 	},
 	"clock": func(t *testing.T, zot *exttest.Host) {
 		if got := zot.Command("clock", "Asia/Tokyo"); got.Action != "display" || !strings.HasPrefix(got.Display, "Asia/Tokyo: ") {

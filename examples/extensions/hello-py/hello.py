@@ -19,7 +19,7 @@ def main():
         elif kind == "command_invoked":
             who = frame.get("args", "me")  # absent where nothing was typed
             send({"type": "command_response", "id": frame["id"], "action": "prompt",
-                  "prompt": f"In one short sentence, greet {who}."})
+                  "prompt": f"Say hello to {who}, briefly."})
         elif kind == "shutdown":
             send({"type": "shutdown_ack"})
             return

@@ -22,7 +22,7 @@ func newExtension() *ext.Extension {
 		if name == "" {
 			name = "me"
 		}
-		return ext.Prompt("Greet " + name + " in one short sentence.")
+		return ext.Prompt("Say hello to " + name + ", briefly.")
 	})
 	// What depends on the host is registered once the host is known.
 	e.OnHello(func(host ext.HostInfo) {

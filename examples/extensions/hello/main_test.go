@@ -9,10 +9,10 @@ import (
 
 func TestHello(t *testing.T) {
 	zot := exttest.Start(t, newExtension())
-	if got := zot.Command("hello", "Ada"); got.Prompt != "Greet Ada in one short sentence." {
+	if got := zot.Command("hello", "Ada"); got.Prompt != "Say hello to Ada, briefly." {
 		t.Errorf("/hello Ada gave %+v", got)
 	}
-	if got := zot.Command("hello", ""); got.Prompt != "Greet me in one short sentence." {
+	if got := zot.Command("hello", ""); got.Prompt != "Say hello to me, briefly." {
 		t.Errorf("/hello gave %+v", got)
 	}
 }

@@ -32,7 +32,7 @@ var authors = map[string]func(e *ext.Extension, connection int){
 	},
 	"host-news": command("calm", "", ext.Noop()),
 
-	"command-prompt":  command("greet", "say hi", ext.Prompt("Greet me in one short sentence.")),
+	"command-prompt":  command("greet", "say hi", ext.Prompt("Say hello to me, briefly.")),
 	"command-insert":  command("greet", "say hi", ext.Insert("TODO: ")),
 	"command-display": command("greet", "say hi", ext.Display("three things\nare open")),
 	"command-noop": func(e *ext.Extension, _ int) {
@@ -57,7 +57,7 @@ var authors = map[string]func(e *ext.Extension, connection int){
 	"command-tool-prompt": command("look", "",
 		ext.ToolPrompt("read", map[string]string{"path": "go.mod"}, "Which Go version is this?")),
 
-	"tool-text":   weather(ext.TextResult("Berlin: 16 °C, fog")),
+	"tool-text":   weather(ext.TextResult("Berlin: 9 °C, drizzle")),
 	"tool-blocks": weather(ext.ToolResult{Content: append(ext.MarkdownResult("# Berlin").Content, ext.Text("fog"))}),
 	"tool-image":  weather(ext.ToolResult{Content: []ext.ToolContent{ext.Text("the map"), ext.ImageBytes("image/png", pixel)}}),
 	"tool-error": func(e *ext.Extension, _ int) {
@@ -69,8 +69,8 @@ var authors = map[string]func(e *ext.Extension, connection int){
 	"tool-structured": func(e *ext.Extension, _ int) {
 		out := json.RawMessage(`{"type":"object","properties":{"celsius":{"type":"number"}}}`)
 		e.StructuredTool("weather", "Current weather of a city.", citySchema, out, func(json.RawMessage) ext.ToolResult {
-			res := ext.TextResult("16 °C")
-			res.StructuredContent = json.RawMessage(`{"celsius":16,"sky":"fog"}`)
+			res := ext.TextResult("9 °C")
+			res.StructuredContent = json.RawMessage(`{"celsius":9,"sky":"drizzle"}`)
 			return res
 		})
 	},
@@ -123,7 +123,7 @@ var authors = map[string]func(e *ext.Extension, connection int){
 	"intercept-tool-call-allow":       guardX(ext.ToolCallDecision{}),
 	"intercept-tool-call-block-plain": guardX(ext.ToolCallDecision{Block: true}),
 	"intercept-tool-call-origin":      guardX(ext.ToolCallDecision{}),
-	"intercept-tool-call-rewrite":     guardX(ext.ToolCallDecision{ModifiedArgs: json.RawMessage(`{"command":"echo GUARDED: rm -rf /tmp/foo"}`)}),
+	"intercept-tool-call-rewrite":     guardX(ext.ToolCallDecision{ModifiedArgs: json.RawMessage(`{"command":"echo would run: rm -rf /tmp/foo"}`)}),
 	"intercept-tool-call-block": func(e *ext.Extension, _ int) {
 		e.InterceptToolCall(func(tool string, args json.RawMessage) (bool, string) {
 			if tool == "bash" && strings.Contains(string(args), "rm -rf") {
@@ -136,7 +136,7 @@ var authors = map[string]func(e *ext.Extension, connection int){
 		e.InterceptToolCall(func(string, json.RawMessage) (bool, string) { panic("no opinion") })
 	},
 	"intercept-turn-start-allow": gate(ext.TurnStartDecision{}),
-	"intercept-turn-start-block": gate(ext.TurnStartDecision{Block: true, Reason: "outside business hours"}),
+	"intercept-turn-start-block": gate(ext.TurnStartDecision{Block: true, Reason: "the office is closed"}),
 
 	"intercept-assistant-message-allow":   scrub,
 	"intercept-assistant-message-replace": scrub,
@@ -170,7 +170,7 @@ var authors = map[string]func(e *ext.Extension, connection int){
 	"notes": func(e *ext.Extension, _ int) {
 		e.Command("noise", "", func(string) ext.Response {
 			e.Notify("info", "looking")
-			e.Notify("success", "refreshed cache (12 entries)")
+			e.Notify("success", "cache is warm, 12 entries")
 			e.Notify("warn", "slow")
 			e.Notify("error", "gone")
 			e.ClearNotes()
@@ -179,7 +179,7 @@ var authors = map[string]func(e *ext.Extension, connection int){
 	},
 	"submit": func(e *ext.Extension, _ int) {
 		e.Command("auto", "", func(string) ext.Response {
-			e.Submit("Summarize the selected workspace.")
+			e.Submit("Summarize what I selected.")
 			e.Submit(" \n")
 			e.Submit("/clear is only text here")
 			return ext.Noop()

@@ -37,7 +37,7 @@ type Response struct {
 // Prompt submits text as the user's next prompt.
 func Prompt(text string) Response { return Response{Action: extproto.ActionPrompt, Prompt: text} }
 
-// Insert puts text into the editor at the cursor, without submitting it.
+// Insert writes text where the cursor is; the user goes on from there.
 func Insert(text string) Response { return Response{Action: extproto.ActionInsert, Insert: text} }
 
 // Display shows text as a note. The model does not see it.

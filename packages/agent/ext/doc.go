@@ -6,8 +6,8 @@
 //
 //	func main() {
 //		e := ext.New("hello", "1.0.0")
-//		e.Command("hello", "say hi", func(args string) ext.Response {
-//			return ext.Prompt("Greet me in one short sentence.")
+//		e.Command("hello", "greet someone", func(who string) ext.Response {
+//			return ext.Prompt("Say hello to " + who + ".")
 //		})
 //		if err := e.Run(); err != nil {
 //			log.Fatal(err)

@@ -23,14 +23,14 @@ func zot(e *ext.Extension, lines ...string) {
 func Example() {
 	e := ext.New("hello", "1.0.0")
 	e.Command("hello", "say hi", func(args string) ext.Response {
-		return ext.Prompt("Greet " + args + " in one short sentence.")
+		return ext.Prompt("Say hello to " + args + ", briefly.")
 	})
 	zot(e, `{"type":"command_invoked","id":"1","name":"hello","args":"Ada"}`)
 	// Output:
 	// {"type":"hello","name":"hello","version":"1.0.0","capabilities":["commands","tools","events","panels","tool_cancel","call_tool"]}
 	// {"type":"register_command","name":"hello","description":"say hi"}
 	// {"type":"ready"}
-	// {"type":"command_response","id":"1","action":"prompt","prompt":"Greet Ada in one short sentence."}
+	// {"type":"command_response","id":"1","action":"prompt","prompt":"Say hello to Ada, briefly."}
 }
 
 func ExampleExtension_Tool() {
@@ -41,14 +41,14 @@ func ExampleExtension_Tool() {
 		if err := json.Unmarshal(args, &in); err != nil || in.City == "" {
 			return ext.TextErrorResult("city is missing")
 		}
-		return ext.TextResult(in.City + ": 16 °C, fog")
+		return ext.TextResult(in.City + ": 9 °C, drizzle")
 	})
 	zot(e, `{"type":"tool_call","id":"1","name":"weather","args":{"city":"Berlin"}}`)
 	// Output:
 	// {"type":"hello","name":"weather","version":"1.0.0","capabilities":["commands","tools","events","panels","tool_cancel","call_tool"]}
 	// {"type":"register_tool","name":"weather","description":"Current weather of a city.","schema":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}}
 	// {"type":"ready"}
-	// {"type":"tool_result","id":"1","content":[{"type":"text","text":"Berlin: 16 °C, fog"}]}
+	// {"type":"tool_result","id":"1","content":[{"type":"text","text":"Berlin: 9 °C, drizzle"}]}
 }
 
 func ExampleExtension_InterceptToolCall() {
