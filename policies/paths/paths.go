@@ -104,3 +104,7 @@ func ContainsFold(root, real string) bool { return Contains(Fold(root), Fold(rea
 func Fold(real string) string {
 	return norm.NFC.String(cases.Fold().String(norm.NFC.String(real)))
 }
+
+// Anchor is the deepest folder on the way to Real that exists: the folder of
+// an existing file, or the one below which a new file's folders are missing.
+func (p Path) Anchor() string { return p.anchor }
