@@ -115,7 +115,11 @@ func (m *Manifest) CheckZot(version string) error {
 		return nil // Load has refused it
 	}
 	have, err := semver.NewVersion(version)
-	if err != nil || !have.LessThan(need) {
+	if err != nil {
+		return nil
+	}
+	// A build on the way to a version has what that version brings.
+	if released, err := have.SetPrerelease(""); err != nil || !released.LessThan(need) {
 		return nil
 	}
 	return fmt.Errorf("%s needs zot %s or newer, and this is %s; update zot", m.Name, m.MinZot, version)

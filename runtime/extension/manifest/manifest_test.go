@@ -199,7 +199,7 @@ func TestCheckName(t *testing.T) {
 
 func TestCheckZot(t *testing.T) {
 	m := &Manifest{Name: "a", MinZot: "0.3.0"}
-	for version, ok := range map[string]bool{"0.2.9": false, "0.3.0": true, "v1.0.0": true, "dev": true, "": true} {
+	for version, ok := range map[string]bool{"0.2.9": false, "0.3.0": true, "v1.0.0": true, "0.3.0-dev": true, "0.2.9-dev": false, "dev": true, "": true} {
 		if err := m.CheckZot(version); (err == nil) != ok {
 			t.Errorf("zot %s: %v", version, err)
 		}

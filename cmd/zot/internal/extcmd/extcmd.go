@@ -1,0 +1,218 @@
+// Package extcmd is "zot ext": it lists, installs, updates, removes and
+// switches extensions, and shows what they wrote to their logs. Each subcommand
+// is a file.
+//
+// The answer goes to standard output, everything else to standard error. What
+// is listed comes from the same search that a start makes.
+package extcmd
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/patriceckhart/zot/cmd/zot/internal/exit"
+	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
+	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
+	"github.com/patriceckhart/zot/runtime/extension/discovery"
+	"github.com/patriceckhart/zot/runtime/extension/install"
+	"github.com/patriceckhart/zot/runtime/extension/manifest"
+	"github.com/patriceckhart/zot/schemas"
+)
+
+// Deps is what the commands need from outside.
+type Deps struct {
+	Streams *iostreams.Streams
+	// Open finds the place to work in; home and cwd are the values of the
+	// flags, or empty.
+	Open func(home, cwd string) (*workspace.Workspace, error)
+	// Version is zot's own, which manifests may ask to be new enough.
+	Version string
+	// Check tries whether the new version of an extension starts, before an
+	// update lets it in. Nil takes every version whose manifest is good.
+	Check func(ctx context.Context, m *manifest.Manifest) error
+	// FollowEvery is how often "logs -f" looks for more; 250 ms by default.
+	FollowEvery time.Duration
+}
+
+// A command is what the subcommands share: the dependencies and the flags.
+type command struct {
+	Deps
+	home, cwd string
+	json      bool
+	yes       bool
+	scope     string
+}
+
+// New returns "zot ext" and its subcommands.
+func New(d Deps) *cobra.Command {
+	c := &command{Deps: d}
+	root := &cobra.Command{
+		Use:   "ext",
+		Short: "List, install and manage extensions",
+		Long: `Extensions live in folders: those of a project in .zot/extensions, your own in
+zot's home. NAME below is the name in the manifest or that of the folder; where
+it fits several, give --scope or the path of the folder.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return c.unknown(cmd, args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cmd.SetOut(c.Streams.Err) // help that was not asked for is no answer
+			return cmd.Help()
+		},
+	}
+	root.PersistentFlags().StringVar(&c.home, "home", "", "folder of zot's state")
+	root.PersistentFlags().StringVar(&c.cwd, "cwd", "", "folder to work in")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usage("%w\nSee '%s --help'", err, cmd.CommandPath())
+	})
+	root.AddCommand(c.listCmd(), c.installCmd(), c.updateCmd(), c.removeCmd(), c.switchCmd(true), c.switchCmd(false), c.logsCmd())
+	return root
+}
+
+func usage(format string, args ...any) error {
+	return &exit.UsageError{Err: fmt.Errorf(format, args...)}
+}
+
+func (c *command) unknown(cmd *cobra.Command, word string) error {
+	var names []string
+	for _, sub := range cmd.Commands() {
+		names = append(names, sub.Name())
+	}
+	hint := ""
+	if near := schemas.Nearest(word, names); near != "" {
+		hint = fmt.Sprintf("; did you mean %q?", near)
+	}
+	return usage("zot ext has no command %q%s\nSee 'zot ext --help'", word, hint)
+}
+
+// args makes a mistake in the number of arguments a usage error.
+func args(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, given []string) error {
+		if err := check(cmd, given); err != nil {
+			return usage("%w\nUsage: %s", err, cmd.UseLine())
+		}
+		return nil
+	}
+}
+
+func (c *command) jsonFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&c.json, "json", false, "answer in JSON")
+}
+
+func (c *command) scopeFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&c.scope, "scope", "", "where the extension is: project or global")
+}
+
+func (c *command) open() (*workspace.Workspace, error) { return c.Open(c.home, c.cwd) }
+
+// everything finds the extensions of the project and of zot's home, whatever
+// the settings say of loading them: those too can be removed or switched.
+func (c *command) everything(w *workspace.Workspace) (discovery.Plan, error) {
+	switches, err := discovery.ReadSwitches(w.Home.Dir(), w.ProjectRoot)
+	if err != nil {
+		return discovery.Plan{}, err
+	}
+	return discovery.Find(discovery.Options{
+		Home: w.Home.Dir(), ProjectDir: w.ProjectRoot, CWD: w.CWD, Switches: switches, ZotVersion: c.Version,
+		ExtraDirs: w.Settings.Config.Extensions.Dirs,
+	}), nil
+}
+
+// pick finds the one extension that a name on the command line means.
+func (c *command) pick(w *workspace.Workspace, name string) (*discovery.Candidate, error) {
+	scope := discovery.Scope(c.scope)
+	switch scope {
+	case "", discovery.ScopeProject, discovery.ScopeGlobal:
+	default:
+		return nil, usage("--scope %q is neither project nor global", c.scope)
+	}
+	plan, err := c.everything(w)
+	if err != nil {
+		return nil, err
+	}
+	if strings.ContainsAny(name, `/\`) && !filepath.IsAbs(name) {
+		name = filepath.Join(w.CWD, name)
+	}
+	return install.Pick(plan, name, scope)
+}
+
+// names completes the name of an extension.
+func (c *command) names(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	w, err := c.open()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	plan, _ := c.everything(w)
+	var names []string
+	for _, candidate := range plan.Candidates {
+		names = append(names, candidate.Name)
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+func (c *command) installOptions(w *workspace.Workspace) install.Options {
+	return install.Options{Home: w.Home.Dir(), CWD: w.CWD, ZotVersion: c.Version}
+}
+
+// note tells the user something that is no part of the answer.
+func (c *command) note(format string, args ...any) {
+	fmt.Fprintf(c.Streams.Err, "%s\n", printableLines(fmt.Sprintf(format, args...)))
+}
+
+// printableLines is text with its line breaks and without what would move a
+// terminal's cursor: names and descriptions come from strangers.
+func printableLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = schemas.Printable(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// confirm asks a question that is answered by yes or no. Without a terminal
+// nobody can answer, and --yes has to say it.
+func (c *command) confirm(question string) (bool, error) {
+	if c.yes {
+		return true, nil
+	}
+	if !c.Streams.InTerminal {
+		return false, usage("nobody is there to be asked; say --yes")
+	}
+	fmt.Fprintf(c.Streams.Err, "%s [y/N] ", printableLines(question))
+	line, err := bufio.NewReader(c.Streams.In).ReadString('\n')
+	if err != nil && line == "" {
+		return false, nil
+	}
+	answer := strings.ToLower(strings.TrimSpace(line))
+	return answer == "y" || answer == "yes", nil
+}
+
+// shown is an error as it is printed: faults of a file with the line they are
+// in.
+func shown(err error) string {
+	var file *schemas.FileError
+	if errors.As(err, &file) {
+		return strings.TrimSuffix(file.Render(), "\n")
+	}
+	return err.Error()
+}
+
+// failed hands an error on, with the faulty lines of a manifest where there
+// are any.
+func (c *command) failed(err error) error {
+	var file *schemas.FileError
+	if errors.As(err, &file) {
+		return errors.New("the manifest has faults\n" + shown(err))
+	}
+	return err
+}
