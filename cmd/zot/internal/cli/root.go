@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/patriceckhart/zot/cmd/zot/internal/democmd"
 	"github.com/patriceckhart/zot/cmd/zot/internal/exit"
 	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
 	"github.com/patriceckhart/zot/cmd/zot/internal/runcmd"
@@ -63,7 +64,7 @@ and with extensions in any language that add commands, tools and guards.
 }
 
 func addCommands(root *cobra.Command, s *iostreams.Streams) {
-	root.AddCommand(newRPC(s), newConfig(s))
+	root.AddCommand(newRPC(s), newExt(s), newConfig(s), democmd.New(s))
 }
 
 func newRPC(s *iostreams.Streams) *cobra.Command {

@@ -1,0 +1,20 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/patriceckhart/zot/cmd/zot/internal/extcmd"
+	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
+	"github.com/patriceckhart/zot/cmd/zot/internal/version"
+	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
+)
+
+func newExt(s *iostreams.Streams) *cobra.Command {
+	return extcmd.New(extcmd.Deps{
+		Streams: s,
+		Open: func(home, cwd string) (*workspace.Workspace, error) {
+			return workspace.Open(workspace.Options{Home: home, CWD: cwd})
+		},
+		Version: version.Number,
+	})
+}
