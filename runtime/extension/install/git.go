@@ -184,7 +184,7 @@ var gitRemedies = []struct{ words, remedy string }{
 	{"could not read Username", "it may be private or not exist: set up a git credential helper for this host, or use ssh:// with a key"},
 	{"Authentication failed", "the stored credentials were refused: renew them in your git credential helper"},
 	{"Could not resolve host", "check the address and the network"},
-	{"Could not connect", "check the address and the network"},
+	{"Failed to connect", "check the address and the network"},
 	{"Connection refused", "check the address and the network"},
 	{"Connection timed out", "check the address and the network"},
 	{"dubious ownership", "the repository belongs to another user: add it to safe.directory in your git configuration"},
