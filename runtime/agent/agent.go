@@ -71,6 +71,12 @@ type Verdict struct {
 
 // Hooks take part in a turn. Their errors are ctx's, or end the prompt.
 type Hooks interface {
+	// BeforeCall is called before each model call; it may shorten the
+	// transcript with SetTranscript.
+	BeforeCall(ctx context.Context) error
+	// Overflowed is told that a request was larger than the model takes. True
+	// means that the transcript is shorter now and the call worth another try.
+	Overflowed(ctx context.Context) bool
 	// SystemPrompt returns the prompt for the next model call.
 	SystemPrompt(ctx context.Context) (string, error)
 	// TurnStart may refuse the turn: reason is then not empty, and by names
@@ -199,6 +205,8 @@ var ErrMaxSteps = errors.New("step limit reached")
 
 type noHooks struct{}
 
+func (noHooks) BeforeCall(context.Context) error                         { return nil }
+func (noHooks) Overflowed(context.Context) bool                          { return false }
 func (noHooks) SystemPrompt(context.Context) (string, error)             { return "", nil }
 func (noHooks) TurnStart(context.Context, int) (by, why string, _ error) { return "", "", nil }
 func (noHooks) WithholdText() bool                                       { return false }

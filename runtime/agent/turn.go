@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -15,14 +16,12 @@ import (
 // before a failure is kept, its calls excepted: nothing half received is run
 // or replayed.
 func (a *Agent) turn(ctx context.Context) (message.Message, error) {
-	req, client, err := a.request(ctx)
-	if err != nil {
-		a.endTurn(ctx, err)
-		return message.Message{}, err
-	}
 	withhold := a.opts.Hooks.WithholdText()
 	a.opts.Emit(event.AssistantStart{})
-	resp, err := client.Generate(ctx, req, func(c model.Chunk) { a.relay(c, withhold) })
+	resp, err := a.ask(ctx, withhold)
+	if overflow(err) && a.opts.Hooks.Overflowed(ctx) {
+		resp, err = a.ask(ctx, withhold)
+	}
 	if err != nil {
 		a.keepPartial(ctx, resp.Message)
 		a.account(resp.Usage)
@@ -43,6 +42,23 @@ func (a *Agent) turn(ctx context.Context) (message.Message, error) {
 	}
 	a.opts.Emit(event.TurnEnd{Stop: string(resp.Stop)})
 	return reply, nil
+}
+
+// ask makes one model call.
+func (a *Agent) ask(ctx context.Context, withhold bool) (model.Response, error) {
+	if err := a.opts.Hooks.BeforeCall(ctx); err != nil {
+		return model.Response{}, err
+	}
+	req, client, err := a.request(ctx)
+	if err != nil {
+		return model.Response{}, err
+	}
+	return client.Generate(ctx, req, func(c model.Chunk) { a.relay(c, withhold) })
+}
+
+func overflow(err error) bool {
+	var e *model.Error
+	return errors.As(err, &e) && e.Kind == model.KindOverflow
 }
 
 // request puts together what the model is asked.

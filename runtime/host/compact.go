@@ -5,45 +5,82 @@ import (
 	"crypto/rand"
 	"errors"
 
+	"github.com/patriceckhart/zot/runtime/compact"
 	"github.com/patriceckhart/zot/runtime/event"
+	"github.com/patriceckhart/zot/runtime/message"
 )
 
-// ErrNoCompact is returned where the session cannot be shortened.
-var ErrNoCompact = errors.New("this session has no way to shorten a conversation")
-
-// compact shortens the conversation and reports it, Done last, on failure too.
+// compact shortens the conversation because the user asked, and reports it,
+// Done last, on failure too.
 func (h *Host) compact(ctx context.Context) error {
 	defer h.bus.Publish(event.Done{})
-	before := h.agent.Transcript()
-	id := rand.Text()
-	h.bus.Publish(event.CompactStart{ID: id, MessageCount: len(before), Tokens: estimate(before)})
-	summary, err := h.shorten(ctx)
-	done := event.CompactDone{ID: id, Summary: summary, Tokens: estimate(h.agent.Transcript())}
-	if err != nil {
-		done.Error = err.Error()
+	_, err := h.shorten(ctx, compact.Manual)
+	if err != nil && ctx.Err() == nil {
 		h.bus.Publish(event.Error{Message: err.Error()})
 	}
-	h.bus.Publish(done)
 	return err
 }
 
-func (h *Host) shorten(ctx context.Context) (string, error) {
-	if h.opts.Compact == nil {
-		return "", ErrNoCompact
+// compactIfDue shortens the conversation where it fills the model's window. It
+// tries once per size, so that it cannot go round in circles, and a failure is
+// no reason not to ask the model.
+func (h *Host) compactIfDue(ctx context.Context) error {
+	conn, err := h.connection()
+	if err != nil {
+		return nil // the call that follows says so
 	}
+	h.mu.Lock()
+	h.auto.Window, h.auto.Threshold = conn.ContextWindow, h.opts.CompactAt
+	due := h.auto.Due(h.lastTurn.Context(), h.agent.Transcript())
+	h.mu.Unlock()
+	if !due {
+		return nil
+	}
+	if _, err := h.shorten(ctx, compact.Threshold); err != nil && ctx.Err() == nil && !errors.Is(err, compact.ErrNothing) {
+		h.bus.Publish(event.Notice{Level: "warn", Text: "the conversation could not be shortened: " + err.Error()})
+	}
+	return ctx.Err()
+}
+
+// shorten replaces the head of the conversation by a summary.
+func (h *Host) shorten(ctx context.Context, why compact.Reason) (string, error) {
 	conn, err := h.connection()
 	if err != nil {
 		return "", err
 	}
-	messages, summary, err := h.opts.Compact(ctx, conn.Model, h.agent.Transcript())
-	if err != nil {
-		return "", err
+	before := h.agent.Transcript()
+	h.mu.Lock()
+	size := h.lastTurn.Context()
+	h.mu.Unlock()
+	id := rand.Text()
+	h.bus.Publish(event.CompactStart{ID: id, MessageCount: len(before), Tokens: size, Auto: why != compact.Manual})
+	r, err := compact.Run(ctx, compact.Options{
+		Client: conn.Client, Model: conn.ID, Window: conn.ContextWindow, Context: size,
+	}, why, before)
+	if err == nil {
+		err = h.replace(r)
 	}
-	if h.opts.OnCompact != nil {
-		if err := h.opts.OnCompact(messages); err != nil {
-			return "", err
+	h.mu.Lock()
+	h.auto.Done(why, h.agent.Transcript())
+	h.mu.Unlock()
+	done := event.CompactDone{ID: id, Summary: r.Text, Tokens: r.After}
+	if err != nil {
+		done.Error = err.Error()
+	}
+	h.bus.Publish(done)
+	return r.Text, err
+}
+
+// replace goes on with a shortened transcript, on disk first.
+func (h *Host) replace(r compact.Result) error {
+	if j := h.currentJournal(); j != nil {
+		if err := j.Compact(r.Summary, r.Keep); err != nil {
+			return err
 		}
 	}
-	h.agent.SetTranscript(messages)
-	return summary, nil
+	h.agent.SetTranscript(r.Messages)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lastTurn = message.Usage{Known: true, Input: r.After}
+	return nil
 }

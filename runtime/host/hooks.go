@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/patriceckhart/zot/runtime/agent"
+	"github.com/patriceckhart/zot/runtime/compact"
 	"github.com/patriceckhart/zot/runtime/extension"
 	"github.com/patriceckhart/zot/runtime/guard"
 	"github.com/patriceckhart/zot/runtime/tool"
@@ -13,6 +14,21 @@ import (
 
 // hooks answers the agent's questions around a turn.
 type hooks struct{ h *Host }
+
+// BeforeCall shortens the conversation where the model's window is nearly full.
+func (k hooks) BeforeCall(ctx context.Context) error { return k.h.compactIfDue(ctx) }
+
+// Overflowed shortens the conversation that was too large for the model.
+func (k hooks) Overflowed(ctx context.Context) bool {
+	k.h.mu.Lock()
+	may := k.h.auto.MayRecover(k.h.agent.Transcript())
+	k.h.mu.Unlock()
+	if !may {
+		return false
+	}
+	_, err := k.h.shorten(ctx, compact.Overflow)
+	return err == nil
+}
 
 func (k hooks) SystemPrompt(ctx context.Context) (string, error) { return k.h.prompt.get(ctx) }
 

@@ -16,7 +16,6 @@ package host
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"slices"
 	"sync"
@@ -25,6 +24,7 @@ import (
 	"github.com/patriceckhart/zot/runtime/agent"
 	"github.com/patriceckhart/zot/runtime/bus"
 	"github.com/patriceckhart/zot/runtime/command"
+	"github.com/patriceckhart/zot/runtime/compact"
 	"github.com/patriceckhart/zot/runtime/event"
 	"github.com/patriceckhart/zot/runtime/extension"
 	"github.com/patriceckhart/zot/runtime/guard"
@@ -62,19 +62,13 @@ type Options struct {
 	// person; nil where none is there.
 	Policy guard.Policy
 	Asker  guard.Asker
-	// Record keeps messages; nil keeps none. SessionID is the id under which
-	// they are kept; empty takes one that lasts as long as the session.
-	Record    func(message.Message) error
-	SessionID string
-	// OnClear is told before the conversation is emptied, so that what follows
-	// is kept apart from it. Nil is allowed.
-	OnClear  func() error
-	MaxSteps int
-	// Compact shortens a transcript; nil takes compaction away. It returns the
-	// messages to go on with and the summary in them.
-	Compact func(ctx context.Context, m agent.Model, transcript []message.Message) ([]message.Message, string, error)
-	// OnCompact is told of a transcript that was shortened, to record it.
-	OnCompact func(messages []message.Message) error
+	// Conversation is what the session begins with; the zero value is a new one
+	// of which nothing is kept.
+	Conversation Conversation
+	MaxSteps     int
+	// CompactAt is how full, in percent, the model's window may be before the
+	// conversation is shortened by itself; 0 never does.
+	CompactAt int
 	// ReadyWait bounds how long the first model request waits for extensions;
 	// 0 means 15 s.
 	ReadyWait time.Duration
@@ -97,6 +91,9 @@ type Host struct {
 	mu        sync.Mutex // guards below
 	conn      *Connection
 	sessionID string
+	journal   Journal // or nil
+	auto      compact.Auto
+	lastTurn  message.Usage
 	warned    bool // extensions that were late for the first request were named
 }
 
@@ -108,10 +105,7 @@ func New(opts Options) (*Host, error) {
 	if opts.ReadyWait == 0 {
 		opts.ReadyWait = 15 * time.Second
 	}
-	if opts.SessionID == "" {
-		opts.SessionID = rand.Text()
-	}
-	h := &Host{opts: opts, registry: tool.NewRegistry(opts.Tools...), sessionID: opts.SessionID}
+	h := &Host{opts: opts, registry: tool.NewRegistry(opts.Tools...)}
 	if opts.Only != nil {
 		h.registry.Restrict(opts.Only)
 	}
@@ -122,8 +116,10 @@ func New(opts Options) (*Host, error) {
 	})
 	h.agent = agent.New(agent.Options{
 		Model: h.model, Tools: h.registry, Guard: h.guard, Hooks: hooks{h},
-		Emit: h.bus.Publish, Record: opts.Record, MaxSteps: opts.MaxSteps,
+		Emit: h.bus.Publish, Record: h.record, MaxSteps: opts.MaxSteps,
 	})
+	h.adopt(opts.Conversation)
+	h.bus.Subscribe(h.recordUsage)
 	h.prompt.init(h)
 	h.queue.init(h)
 	return h, nil
@@ -168,6 +164,7 @@ func (h *Host) Close(ctx context.Context) {
 			_ = c.Close()
 		}
 	}
+	h.closeJournal()
 }
 
 // CWD is the project's folder.
@@ -223,6 +220,7 @@ func (h *Host) SetModel(provider, model string) error {
 	h.conn = &c
 	h.mu.Unlock()
 	h.prompt.reset()
+	h.recordModel(c)
 	h.bus.Publish(event.ModelChanged{Provider: c.Provider, Model: c.ID})
 	return nil
 }
@@ -235,21 +233,9 @@ func (h *Host) SetReasoning(level string) error {
 	}
 	c.Reasoning = level
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	h.conn = &c
-	return nil
-}
-
-// Clear empties the conversation.
-func (h *Host) Clear() error {
-	if h.opts.OnClear != nil {
-		if err := h.opts.OnClear(); err != nil {
-			return err
-		}
-	}
-	h.agent.SetTranscript(nil)
-	h.agent.SetUsage(message.Usage{})
-	h.prompt.reset()
+	h.mu.Unlock()
+	h.recordModel(c)
 	return nil
 }
 
