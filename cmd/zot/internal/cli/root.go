@@ -6,17 +6,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/patriceckhart/zot/cmd/zot/internal/authcmd"
 	"github.com/patriceckhart/zot/cmd/zot/internal/democmd"
 	"github.com/patriceckhart/zot/cmd/zot/internal/exit"
 	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
 	"github.com/patriceckhart/zot/cmd/zot/internal/runcmd"
 	"github.com/patriceckhart/zot/cmd/zot/internal/version"
+	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
 )
 
 // commandNames are the words that are a command where they come first; any
 // other first word begins a prompt.
 var commandNames = []string{
-	"rpc", "ext", "config", "demo", "help", "version", "completion", "doctor", "models",
+	"rpc", "ext", "config", "demo", "login", "logout", "help", "completion",
 }
 
 // newRoot builds the tree of commands. Without routing it has no children, so
@@ -64,7 +66,10 @@ and with extensions in any language that add commands, tools and guards.
 }
 
 func addCommands(root *cobra.Command, s *iostreams.Streams) {
-	root.AddCommand(newRPC(s), newExt(s), newConfig(s), democmd.New(s))
+	auth := authcmd.Deps{Streams: s, Open: func(home string) (*workspace.Workspace, error) {
+		return workspace.Open(workspace.Options{Home: home})
+	}}
+	root.AddCommand(newRPC(s), newExt(s), newConfig(s), democmd.New(s), authcmd.NewLogin(auth), authcmd.NewLogout(auth))
 }
 
 func newRPC(s *iostreams.Streams) *cobra.Command {

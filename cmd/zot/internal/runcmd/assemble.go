@@ -15,19 +15,21 @@ import (
 	"github.com/patriceckhart/zot/runtime/extension/discovery"
 	"github.com/patriceckhart/zot/runtime/guard"
 	"github.com/patriceckhart/zot/runtime/host"
+	"github.com/patriceckhart/zot/runtime/session"
 	"github.com/patriceckhart/zot/runtime/skill"
 	"github.com/patriceckhart/zot/runtime/systemprompt"
 	"github.com/patriceckhart/zot/runtime/tool"
 	"github.com/patriceckhart/zot/runtime/tool/builtin"
 )
 
-// A session is a host and what it was assembled from.
-type session struct {
+// A run is a host and what it was assembled from.
+type run struct {
 	flags   *Flags
 	streams *iostreams.Streams
 	w       *workspace.Workspace
 	host    *host.Host
 	connect *connector
+	store   *session.Store
 	notices []event.Event // what is to be said once somebody listens
 }
 
@@ -39,7 +41,7 @@ type face struct {
 }
 
 // assemble puts a session together from flags and settings.
-func assemble(f *Flags, s *iostreams.Streams, as face) (*session, error) {
+func assemble(f *Flags, s *iostreams.Streams, as face) (*run, error) {
 	if err := f.Check(); err != nil {
 		return nil, err
 	}
@@ -51,7 +53,7 @@ func assemble(f *Flags, s *iostreams.Streams, as face) (*session, error) {
 	if err := w.Home.Ensure(); err != nil {
 		return nil, err
 	}
-	a := &session{flags: f, streams: s, w: w, connect: newConnector(f, w)}
+	a := &run{flags: f, streams: s, w: w, connect: newConnector(f, w), store: session.NewStore(w.Home.SessionsDir())}
 	return a, a.build(as)
 }
 
@@ -73,7 +75,7 @@ func overrides(f *Flags) []config.Override {
 	return all
 }
 
-func (a *session) build(as face) error {
+func (a *run) build(as face) error {
 	cfg := &a.w.Settings.Config
 	skills := a.skills()
 	ext := managerOptions(a.w)
@@ -87,6 +89,7 @@ func (a *session) build(as face) error {
 		Tools: a.tools(skills), Only: a.onlyTools(cfg), Plan: planner.plan, Extensions: ext,
 		SystemPrompt: a.systemPrompt(skills), MaxSteps: cfg.MaxSteps,
 		Asker: as.asker, BuiltinCommand: as.commands, ReadyWait: cfg.Timeouts.ReadyWait,
+		CompactAt: cfg.Compaction.Threshold,
 	}
 	if a.flags.NoYolo || cfg.Confirmation == "all" {
 		opts.Policy = askAll{}
@@ -94,8 +97,11 @@ func (a *session) build(as face) error {
 			a.notice("warn", "nobody can be asked in this mode, so tools run without confirmation")
 		}
 	}
-	h, err := host.New(opts)
-	a.host = h
+	var err error
+	if opts.Conversation, err = a.conversation(); err != nil {
+		return err
+	}
+	a.host, err = host.New(opts)
 	return err
 }
 
@@ -107,12 +113,12 @@ func (askAll) Decide(context.Context, tool.Call, tool.Tool) guard.Decision {
 }
 
 // notice keeps a line of the host's own until somebody listens.
-func (a *session) notice(level, text string) {
+func (a *run) notice(level, text string) {
 	a.notices = append(a.notices, event.Notice{Level: level, Text: text})
 }
 
 // announce says what was kept for the first listener.
-func (a *session) announce() {
+func (a *run) announce() {
 	for _, e := range a.notices {
 		a.host.Publish(e)
 	}
@@ -120,7 +126,7 @@ func (a *session) announce() {
 }
 
 // held tells of an extension that is not loaded, and why.
-func (a *session) held(c *discovery.Candidate) {
+func (a *run) held(c *discovery.Candidate) {
 	e := event.Notice{Level: "warn", Text: fmt.Sprintf("extension %s is held back: %s", c.Name, c.Reason)}
 	if a.host == nil {
 		a.notices = append(a.notices, e)
@@ -130,7 +136,7 @@ func (a *session) held(c *discovery.Candidate) {
 }
 
 // tools are the built-in tools.
-func (a *session) tools(skills func() *skill.Set) []tool.Tool {
+func (a *run) tools(skills func() *skill.Set) []tool.Tool {
 	cfg := a.w.Settings.Config
 	hidden := secretNames(&cfg)
 	all := builtin.New(builtin.Options{
@@ -154,7 +160,7 @@ func without(env, names []string) []string {
 }
 
 // onlyTools are the names of all tools there may be; nil means no bound.
-func (a *session) onlyTools(cfg *config.Config) []string {
+func (a *run) onlyTools(cfg *config.Config) []string {
 	switch {
 	case a.flags.NoTools:
 		return []string{}
@@ -165,7 +171,7 @@ func (a *session) onlyTools(cfg *config.Config) []string {
 }
 
 // skills finds the skills of a session, once.
-func (a *session) skills() func() *skill.Set {
+func (a *run) skills() func() *skill.Set {
 	set := &skill.Set{}
 	if !a.flags.NoSkill && a.w.Settings.Config.Skills.Enabled {
 		set = skill.Discover(skill.Options{
@@ -177,7 +183,7 @@ func (a *session) skills() func() *skill.Set {
 }
 
 // bundles are the skills of the extensions that load.
-func (a *session) bundles() []skill.Bundle {
+func (a *run) bundles() []skill.Bundle {
 	found, err := a.w.Extensions(a.flags.Ext, a.flags.NoExt, version.Number)
 	if err != nil {
 		return nil // the planner reports it
@@ -194,7 +200,7 @@ func (a *session) bundles() []skill.Bundle {
 }
 
 // systemPrompt assembles the prompt from the tools at hand.
-func (a *session) systemPrompt(skills func() *skill.Set) func([]tool.Spec) string {
+func (a *run) systemPrompt(skills func() *skill.Set) func([]tool.Spec) string {
 	told := map[string]bool{}
 	return func(tools []tool.Spec) string {
 		o := systemprompt.Options{

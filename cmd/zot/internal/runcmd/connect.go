@@ -29,6 +29,16 @@ type connector struct {
 	cfg   *config.Config
 	store *auth.Store
 	w     *workspace.Workspace
+	// provider and model of a resumed conversation; or empty
+	lastProvider, lastModel string
+}
+
+// remember notes the model of a resumed conversation. It is used where no flag
+// names another.
+func (c *connector) remember(provider, model string) {
+	if !c.f.Changed("provider") && !c.f.Changed("model") && !c.f.Changed("base-url") {
+		c.lastProvider, c.lastModel = provider, model
+	}
 }
 
 func newConnector(f *Flags, w *workspace.Workspace) *connector {
@@ -37,6 +47,16 @@ func newConnector(f *Flags, w *workspace.Workspace) *connector {
 
 // connect implements host.Options.Connect.
 func (c *connector) connect(name, id string) (host.Connection, error) {
+	if name == "" && id == "" && c.lastProvider != "" {
+		if conn, err := c.dial(c.lastProvider, c.lastModel); err == nil {
+			return conn, nil
+		}
+	}
+	return c.dial(name, id)
+}
+
+// dial makes the connection to one choice.
+func (c *connector) dial(name, id string) (host.Connection, error) {
 	o, err := c.options(name, id)
 	if err != nil {
 		return host.Connection{}, err
@@ -69,7 +89,7 @@ func (c *connector) options(name, id string) (provider.Options, error) {
 	if name == "" {
 		o.Provider = c.cfg.Provider
 	}
-	if name == "" || name == c.cfg.Provider {
+	if name == "" || name == c.cfg.Provider || name == "custom" {
 		o.BaseURL = c.cfg.BaseURL
 		if id == "" {
 			o.Model = c.cfg.Model

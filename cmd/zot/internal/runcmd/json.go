@@ -45,7 +45,7 @@ func (j *jsonWriter) write(e rpcproto.Event) {
 
 // runJSON answers one prompt with its events. A failure is an error event and
 // a status of 1.
-func (a *session) runJSON(ctx context.Context, prompt host.Prompt) error {
+func (a *run) runJSON(ctx context.Context, prompt host.Prompt) error {
 	j := &jsonWriter{w: a.streams.Out}
 	defer a.host.Subscribe(j.handle)()
 	a.announce()

@@ -12,7 +12,7 @@ import (
 
 // A Session is a session without a face, for commands that drive one
 // themselves.
-type Session struct{ s *session }
+type Session struct{ s *run }
 
 // ParseFlags reads the flags of `zot` from words, as the command line does.
 func ParseFlags(words ...string) (*Flags, error) {

@@ -139,7 +139,7 @@ func panelText(e event.ExtPanelOpen) string {
 }
 
 // runPrint answers one prompt on standard output.
-func (a *session) runPrint(ctx context.Context, prompt host.Prompt) error {
+func (a *run) runPrint(ctx context.Context, prompt host.Prompt) error {
 	p := &printer{s: a.streams, stream: a.flags.Stream}
 	defer a.host.Subscribe(p.handle)()
 	a.announce()
@@ -165,7 +165,7 @@ func (p *printer) inserted(text string) {
 }
 
 // writeStats writes what the answer cost.
-func (a *session) writeStats(took time.Duration) error {
+func (a *run) writeStats(took time.Duration) error {
 	u := a.host.Usage()
 	stats := struct {
 		Provider  string `json:"provider"`

@@ -50,7 +50,7 @@ func Run(ctx context.Context, f *Flags, words []string, s *iostreams.Streams) er
 
 // close ends a session within its bound; a signal that ended the run makes it
 // no longer than that.
-func (a *session) close(context.Context) {
+func (a *run) close(context.Context) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	a.host.Close(ctx)
