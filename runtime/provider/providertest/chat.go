@@ -50,11 +50,16 @@ func parseRequest(wire Wire, body []byte) (Request, error) {
 	switch wire {
 	case Chat:
 		return parseChat(body)
+	case Messages:
+		return parseMessages(body)
 	}
 	return Request{}, fmt.Errorf("no parser for the wire %q", wire)
 }
 
 func newVoice(wire Wire, re *reply) voice {
+	if wire == Messages {
+		return &messagesVoice{re: re}
+	}
 	return &chatVoice{re: re}
 }
 

@@ -24,6 +24,8 @@ type Subject struct {
 	// New returns a client of the server at baseURL that sends Key, prices
 	// each output token with a dollar, and tries again by the given rule.
 	New func(t testing.TB, baseURL string, retry httpapi.Retry) model.Client
+	// NoReasoningCount says that the wire does not count reasoning apart.
+	NoReasoningCount bool
 }
 
 // Contract runs the suite that every client passes, whatever it speaks.
@@ -100,6 +102,9 @@ func (tt contractCase) run(t *testing.T, s Subject) {
 	var waits []time.Duration
 	client := s.New(t, srv.URL(), noWait(&waits))
 	got := Ask(t, client, tt.request())
+	if s.NoReasoningCount {
+		tt.usage.Reasoning = 0
+	}
 	tt.checkAnswer(t, got)
 	tt.checkError(t, got.Err)
 	var want []time.Duration

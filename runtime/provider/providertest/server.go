@@ -17,7 +17,8 @@ type Wire string
 
 // The wires that the server speaks, each at its own path.
 const (
-	Chat Wire = "chat" // POST /v1/chat/completions
+	Chat     Wire = "chat"     // OpenAI: POST /v1/chat/completions
+	Messages Wire = "messages" // Anthropic: POST /v1/messages
 )
 
 // A Server answers from a script. Create one with [New] in a Go test, or with
@@ -71,6 +72,7 @@ func Start(script *Script, addr string) (*Server, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/models", s.models)
 	mux.HandleFunc("POST /v1/chat/completions", s.serve(Chat))
+	mux.HandleFunc("POST /v1/messages", s.serve(Messages))
 	mux.HandleFunc("/", s.unknown)
 	s.http = &http.Server{Handler: mux}
 	go func() {
