@@ -62,3 +62,12 @@ func (h *History) Next(c *Composer) bool {
 
 // Leave ends a walk: the text was changed and is a draft of its own now.
 func (h *History) Leave() { h.walk = false }
+
+// Items lists the entries, newest first.
+func (h *History) Items() []string {
+	out := make([]string, 0, len(h.items))
+	for i := len(h.items) - 1; i >= 0; i-- {
+		out = append(out, h.items[i])
+	}
+	return out
+}

@@ -168,3 +168,16 @@ func (t *Transcript) ClearNotes(ext string) bool {
 func (t *Transcript) ClearAllNotes() bool {
 	return t.remove(func(c *cell) bool { return c.note })
 }
+
+// Lasting adds a word of zot's own that stays until [Transcript.ClearLasting]
+// with the same key: failures to load that should not scroll by unseen.
+func (t *Transcript) Lasting(key, level, text string) {
+	t.add(&cell{content: &line{level: level, src: screen.Clean(text), token: style.Muted}, owner: lasting(key), gap: !t.lastIsNote()})
+}
+
+type lasting string
+
+// ClearLasting removes what [Transcript.Lasting] added under key.
+func (t *Transcript) ClearLasting(key string) {
+	t.remove(func(c *cell) bool { return c.owner == lasting(key) })
+}

@@ -1,0 +1,200 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/patriceckhart/zot/tui/dialog"
+	"github.com/patriceckhart/zot/tui/screen"
+)
+
+// sessionCommands are about conversations: which one, how much of it.
+func sessionCommands() []builtin {
+	sessions := def("sessions", "[text]", "pick a session to go on with", (*Model).pickSession)
+	sessions.aliases = []string{"resume"}
+	session := def("session", "export|import|fork|tree", "export, import, fork or walk this session", (*Model).sessionCommand)
+	session.complete = fixedArgs("export: write it to a file", "import: open a file", "fork: go on in a copy", "tree: pick a message to fork from")
+	jump := def("jump", "[text]", "go to an earlier prompt", (*Model).jump)
+	compact := def("compact", "[what to keep]", "shorten the conversation", (*Model).compact)
+	compact.stops = true
+	fresh := def("new", "", "begin a new session", func(m *Model, _ string) {
+		if s, ok := need[Sessions](m, "a new session"); ok {
+			reload(m, "new session", s.NewSession)
+		}
+	})
+	fresh.stops = true
+	clear := def("clear", "", "empty the conversation", (*Model).clear)
+	clear.stops = true
+	btw := def("btw", "QUESTION", "ask aside: the answer does not enter the conversation", (*Model).aside)
+	return []builtin{sessions, session, jump, compact, fresh, clear, btw}
+}
+
+// reload runs f and shows the conversation that is open after it.
+func reload(m *Model, label string, f func(context.Context) error) {
+	later(m, label, nothing(f), func(m *Model, _ struct{}) { m.reloadTranscript() })
+}
+
+func (m *Model) reloadTranscript() {
+	m.transcript.Load(m.rt.Transcript())
+	m.refresh()
+	if m.transcript.Empty() {
+		m.welcome()
+	}
+}
+
+func (m *Model) pickSession(filter string) {
+	s, ok := need[Sessions](m, "a list of sessions")
+	if !ok {
+		return
+	}
+	openLater(m, "sessions", s.Sessions, func(m *Model, rows []SessionRow) dialog.Dialog {
+		p := &dialog.Picker{Title: "sessions", Hint: "enter opens", Pick: func(i int) {
+			if rows[i].Current {
+				return
+			}
+			m.stop()
+			reload(m, "opening", func(ctx context.Context) error { return s.Resume(ctx, rows[i].Path) })
+		}}
+		start := 0
+		for i, r := range rows {
+			p.Items = append(p.Items, dialog.Item{Label: orID(r), Detail: sessionDetail(r, time.Now())})
+			if r.Current {
+				start = i
+			}
+		}
+		return p.Filter(filter).Start(start)
+	})
+}
+
+func orID(r SessionRow) string {
+	if r.Title != "" {
+		return r.Title
+	}
+	return r.ID
+}
+
+func sessionDetail(r SessionRow, now time.Time) string {
+	text := fmt.Sprintf("%d messages, %s", r.Messages, ago(now.Sub(r.Updated)))
+	if r.Current {
+		text += ", open now"
+	}
+	return text
+}
+
+func ago(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return fmt.Sprintf("%d min ago", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h ago", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
+}
+
+func (m *Model) sessionCommand(args string) {
+	s, ok := need[Sessions](m, "the session")
+	if !ok {
+		return
+	}
+	verb, rest, _ := strings.Cut(args, " ")
+	rest = strings.TrimSpace(rest)
+	switch verb {
+	case "export":
+		later(m, "exporting", func(ctx context.Context) (string, error) { return s.Export(ctx, rest) },
+			func(m *Model, path string) { m.transcript.Say("success", "session written to "+screen.Line(path)) })
+	case "import":
+		if rest == "" {
+			m.transcript.Say("warn", "/session import FILE")
+			return
+		}
+		m.stop()
+		reload(m, "importing", func(ctx context.Context) error { return s.Import(ctx, rest) })
+	case "fork":
+		reload(m, "forking", func(ctx context.Context) error { return s.Fork(ctx, rest) })
+	case "tree":
+		m.sessionTree(s)
+	case "":
+		m.transcript.Say("", fmt.Sprintf("session %s %s", m.state.SessionID, screen.Line(m.state.SessionTitle)))
+	default:
+		m.transcript.Say("warn", fmt.Sprintf("/session knows export, import, fork and tree, not %q", screen.Line(verb)))
+	}
+}
+
+func (m *Model) sessionTree(s Sessions) {
+	openLater(m, "tree", s.Tree, func(m *Model, rows []TreeRow) dialog.Dialog {
+		p := &dialog.Picker{Title: "session tree", Hint: "enter forks from there", Pick: func(i int) {
+			m.stop()
+			reload(m, "forking", func(ctx context.Context) error { return s.Fork(ctx, rows[i].ID) })
+		}}
+		start := 0
+		for i, r := range rows {
+			label := strings.Repeat("  ", min(r.Depth, 12)) + string(r.Role) + ": " + screen.Line(r.Text)
+			item := dialog.Item{Label: label}
+			if r.Current {
+				item.Detail, start = "here", i
+			}
+			p.Items = append(p.Items, item)
+		}
+		return p.Start(start)
+	})
+}
+
+// jump lists the prompts of this conversation, or goes to the last with text.
+func (m *Model) jump(text string) {
+	turns := m.transcript.Turns()
+	if text != "" {
+		for i := len(turns) - 1; i >= 0; i-- {
+			if strings.Contains(strings.ToLower(turns[i].Text), strings.ToLower(text)) {
+				m.transcript.Jump(turns[i].Index)
+				return
+			}
+		}
+		m.transcript.Say("warn", "no prompt has "+screen.Line(text)+" in it")
+		return
+	}
+	p := &dialog.Picker{Title: "jump to", Pick: func(i int) { m.transcript.Jump(turns[i].Index) }}
+	for _, t := range turns {
+		p.Items = append(p.Items, dialog.Item{Label: t.Text})
+	}
+	m.dialog = p.Start(len(turns) - 1)
+}
+
+func (m *Model) compact(instructions string) {
+	if c, ok := need[Compactor](m, "shortening"); ok {
+		later(m, "shortening the conversation", nothing(func(ctx context.Context) error { return c.Compact(ctx, instructions) }), nil)
+	}
+}
+
+func (m *Model) clear(string) {
+	c, ok := m.rt.(Clearer)
+	if !ok {
+		m.transcript.Clear()
+		return
+	}
+	later(m, "", nothing(c.Clear), func(m *Model, _ struct{}) {
+		m.transcript.Clear()
+		m.status.clear()
+	})
+}
+
+func (m *Model) aside(question string) {
+	a, ok := need[Aside](m, "asking aside")
+	if !ok {
+		return
+	}
+	if question == "" {
+		m.transcript.Say("warn", "/btw QUESTION")
+		return
+	}
+	later(m, "asking aside", func(ctx context.Context) (string, error) {
+		var b strings.Builder
+		err := a.Aside(ctx, question, func(text string) { b.WriteString(text) })
+		return b.String(), err
+	}, func(m *Model, answer string) {
+		m.transcript.Report("**btw:** " + screen.Line(question) + "\n\n" + answer)
+	})
+}

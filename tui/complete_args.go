@@ -1,0 +1,101 @@
+package tui
+
+import (
+	"context"
+	"strings"
+
+	"github.com/patriceckhart/zot/runtime/command"
+	"github.com/patriceckhart/zot/tui/screen"
+)
+
+// argCache keeps what commands offered as arguments.
+type argCache map[string][]choice
+
+// arguments offers what may follow a command.
+func (c *completion) arguments(m *Model, name, typed string) {
+	b, ok := builtinNamed(name)
+	if !ok || b.complete == nil || strings.Contains(typed, " ") {
+		return
+	}
+	all, ok := c.args[b.Name]
+	if !ok {
+		c.fetchArgs(m, b)
+		return
+	}
+	c.kind, c.replace = ' ', len([]rune(typed))
+	low := strings.ToLower(typed)
+	for _, ch := range all {
+		if strings.Contains(strings.ToLower(ch.text), low) && ch.text != typed {
+			c.items = append(c.items, ch)
+		}
+	}
+	if len(c.items) == 0 {
+		c.kind = 0
+	}
+}
+
+func (c *completion) fetchArgs(m *Model, b builtin) {
+	if c.args == nil {
+		c.args = argCache{}
+	}
+	c.args[b.Name] = nil
+	rt, ctx := m.rt, m.ctx
+	m.do(work(func() func(*Model) {
+		list, err := b.complete(ctx, rt)
+		if err != nil {
+			list = nil // the command itself will say what is wrong
+		}
+		return func(m *Model) {
+			m.complete.args[b.Name] = list
+			m.complete.update(m)
+		}
+	}))
+}
+
+// forgetArgs makes the next completion fetch anew: models, themes and sessions
+// come and go.
+func (c *completion) forgetArgs() { c.args = nil }
+
+func fixedArgs(words ...string) func(context.Context, Runtime) ([]choice, error) {
+	return func(context.Context, Runtime) ([]choice, error) {
+		var out []choice
+		for _, w := range words {
+			text, detail, _ := strings.Cut(w, ": ")
+			out = append(out, choice{text: text, detail: detail})
+		}
+		return out, nil
+	}
+}
+
+// listArgs offers one argument per row of a list that the runtime has.
+func listArgs[A, T any](list func(A, context.Context) ([]T, error), one func(T) choice) func(context.Context, Runtime) ([]choice, error) {
+	return func(ctx context.Context, rt Runtime) ([]choice, error) {
+		a, ok := rt.(A)
+		if !ok {
+			return nil, nil
+		}
+		rows, err := list(a, ctx)
+		var out []choice
+		for _, r := range rows {
+			ch := one(r)
+			ch.text, ch.detail = screen.Line(ch.text), screen.Line(ch.detail)
+			out = append(out, ch)
+		}
+		return out, err
+	}
+}
+
+// allCommands lists the built-in commands and those of extensions, which lose
+// where the names are the same.
+func (m *Model) allCommands() []command.Command {
+	var out []command.Command
+	for _, b := range builtins() {
+		out = append(out, b.Command)
+	}
+	for _, c := range m.rt.Commands() {
+		if _, taken := builtinNamed(c.Name); !taken {
+			out = append(out, c)
+		}
+	}
+	return out
+}

@@ -1,0 +1,249 @@
+package tui
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/patriceckhart/zot/runtime/message"
+	"github.com/patriceckhart/zot/tui/composer"
+	"github.com/patriceckhart/zot/tui/dialog"
+	"github.com/patriceckhart/zot/tui/keys"
+	"github.com/patriceckhart/zot/tui/panel"
+	"github.com/patriceckhart/zot/tui/style"
+	"github.com/patriceckhart/zot/tui/transcript"
+)
+
+// Model is the one tea.Model. Its parts are plain structs, changed only here,
+// on the program's goroutine.
+type Model struct {
+	ctx context.Context
+	rt  Runtime
+	opt Options
+	env environment
+
+	width, height int
+	look          look
+	keys          keys.Map
+	focused       bool // the terminal has the focus, as far as it says
+
+	transcript *transcript.Transcript
+	composer   composer.Composer
+	history    composer.History
+	complete   completion
+	asks       []*pendingAsk
+	dialog     dialog.Dialog
+	panel      *panel.Panel
+	panelSize  [2]int
+
+	state     State
+	usage     message.Usage // of the session
+	queue     []string
+	loading   [2]int // extensions still loading, of how many
+	status    status
+	since     time.Time // when the present work began
+	cancelled bool      // the user stopped it
+	lastQuit  time.Time // the last ctrl+c at an empty prompt
+	shell     shell
+	ticking   bool
+	opens     int // counts dialogs asked for, so that a late one does not open
+
+	pastes *pasteStore
+	input  pauser
+
+	cmds    []tea.Cmd
+	frame   string
+	cursor  *tea.Cursor
+	clears  int
+	quitErr error
+	drawn   bool
+}
+
+// New returns a model for opt. ctx ends what runs beside the screen.
+func New(ctx context.Context, opt Options) *Model {
+	env := readEnvironment(opt.Env)
+	m := &Model{
+		ctx: ctx, rt: opt.Runtime, opt: opt, env: env,
+		width: 80, height: 24, focused: true,
+		pastes: &pasteStore{},
+	}
+	m.opt.ReduceMotion = opt.ReduceMotion || env.reduceMotion
+	var problems []string
+	m.keys, problems = keys.NewMap(opt.Keys)
+	m.look = newLook(opt, env)
+	m.transcript = transcript.New(m.look.sheet)
+	m.state = m.rt.State()
+	m.transcript.Load(m.rt.Transcript())
+	m.composer.SetText(opt.Prefill)
+	m.welcome()
+	for _, p := range problems {
+		m.transcript.Say("warn", p)
+	}
+	return m
+}
+
+// Init starts what is asked of the terminal and of the disk.
+func (m *Model) Init() tea.Cmd {
+	cmds := []tea.Cmd{tea.Raw(enterModes)}
+	if m.look.auto {
+		cmds = append(cmds, m.askBackground())
+	}
+	if m.opt.HistoryFile != "" {
+		cmds = append(cmds, loadHistory(m.opt.HistoryFile))
+	}
+	if m.opt.Theme != "" {
+		cmds = append(cmds, m.loadTheme(m.opt.Theme))
+	}
+	m.draw()
+	return tea.Batch(append(cmds, m.takeCmds()...)...)
+}
+
+// Update takes one message, and draws.
+func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	m.handle(msg)
+	m.draw()
+	return m, tea.Batch(m.takeCmds()...)
+}
+
+func (m *Model) takeCmds() []tea.Cmd {
+	cmds := m.cmds
+	m.cmds = nil
+	return cmds
+}
+
+// do queues a command of this update.
+func (m *Model) do(cmd tea.Cmd) {
+	if cmd != nil {
+		m.cmds = append(m.cmds, cmd)
+	}
+}
+
+func (m *Model) handle(msg tea.Msg) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+		m.transcript.SetWidth(msg.Width)
+	case tea.KeyPressMsg:
+		m.key(keys.Of(msg))
+	case tea.PasteMsg:
+		m.paste(m.pastes.take(msg.Content))
+	case tea.MouseWheelMsg:
+		m.wheel(msg)
+	case tea.FocusMsg:
+		m.focused = true
+	case tea.BlurMsg:
+		m.focused = false
+	case tea.ColorProfileMsg:
+		m.setProfile(profileOf(msg.Profile))
+	case tea.BackgroundColorMsg:
+		m.setBackground(msg.IsDark())
+	case batchMsg:
+		for _, ev := range msg.events {
+			m.event(ev)
+		}
+		m.refresh()
+	case askMsg:
+		m.ask(msg.ask)
+	case withdrawnMsg:
+		m.withdraw(msg.ask)
+	case tickMsg:
+		m.ticking = false
+		m.tick()
+	case expireMsg:
+		m.status.expire(msg)
+	case doneMsg:
+		m.done(msg)
+	case jobMsg:
+		m.transcript.Deliver(msg.job, msg.rows)
+	case filesMsg:
+		m.complete.files(m, msg)
+	case tea.ResumeMsg:
+		m.clears++
+	case quitMsg:
+		m.quit(msg.err)
+	case fatalMsg:
+		m.quit(msg.err)
+	}
+}
+
+// View returns the frame that the last update drew.
+func (m *Model) View() tea.View {
+	v := tea.NewView(m.frame)
+	v.AltScreen = true
+	v.ReportFocus = true
+	v.Cursor = m.cursor
+	if m.opt.Mouse {
+		v.MouseMode = tea.MouseModeCellMotion
+	}
+	return v
+}
+
+// refresh reads what the runtime shows of itself.
+func (m *Model) refresh() {
+	was := m.state.Busy
+	m.state = m.rt.State()
+	m.queue = m.rt.Queue()
+	switch {
+	case m.state.Busy && !was:
+		m.since, m.cancelled = time.Now(), false
+	case !m.state.Busy && was:
+		m.idle()
+	}
+	m.tick()
+}
+
+// idle says that a turn ended. What it left undone is shown as such.
+func (m *Model) idle() {
+	if m.cancelled {
+		m.transcript.StopCalls()
+		m.transcript.Mark("", "interrupted")
+	}
+	if took := time.Since(m.since); took >= longTurn && !m.focused {
+		m.announce()
+	}
+	m.cancelled = false
+}
+
+func (m *Model) announce() {
+	switch m.opt.Notify {
+	case "off":
+	case "osc9":
+		m.do(tea.Raw("\x1b]9;zot is done\x07"))
+	default:
+		m.do(tea.Raw("\a"))
+	}
+}
+
+func (m *Model) sheet() *style.Sheet { return m.look.sheet }
+
+type tickMsg struct{}
+
+// tick keeps the clock of the status line going while something is at work, and
+// only then: an idle screen writes nothing.
+func (m *Model) tick() {
+	if m.ticking || !m.working() {
+		return
+	}
+	m.ticking = true
+	every := 100 * time.Millisecond
+	if m.opt.ReduceMotion {
+		every = 5 * time.Second
+	}
+	m.do(tea.Tick(every, func(time.Time) tea.Msg { return tickMsg{} }))
+}
+
+func (m *Model) working() bool { return m.state.Busy || m.shell.cancel != nil }
+
+type quitMsg struct{ err error }
+
+func (m *Model) quit(err error) {
+	if err != nil && m.quitErr == nil {
+		m.quitErr = err
+	}
+	m.denyAll()
+	if m.shell.cancel != nil {
+		m.shell.cancel()
+	}
+	m.do(tea.Quit)
+}
