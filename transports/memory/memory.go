@@ -29,21 +29,30 @@ import (
 
 // Stdio is what the function talks through. Each stream may be used from
 // several goroutines. After the extension is stopped, writing fails with
-// io.ErrClosedPipe.
+// io.ErrClosedPipe. In and Out are pipes that hold 64 KiB each.
 type Stdio struct {
 	In       io.Reader
 	Out, Err io.Writer
 }
 
 // A Program is the extension. It is done when it returns: nil is exit status
-// 0, an [ExitError] its code, any other error is status 1 and the text goes to
+// 0, an [ExitError] what it says, any other error is status 1 and the text goes to
 // standard error. A panic is status 2. ctx ends when it is asked to leave.
 type Program func(ctx context.Context, s Stdio) error
 
-// An ExitError returned by a [Program] sets its exit status.
-type ExitError struct{ Code int }
+// An ExitError returned by a [Program] says how it ended, in the words of
+// [transports.Exit].
+type ExitError struct {
+	Code   int
+	Signal string // for a program that was ended by something it contains, or empty
+	Reason string // or empty
+}
 
-func (e ExitError) Error() string { return fmt.Sprintf("exit status %d", e.Code) }
+func (e ExitError) Error() string { return e.exit().String() }
+
+func (e ExitError) exit() transports.Exit {
+	return transports.Exit{Code: e.Code, Signal: e.Signal, Reason: e.Reason}
+}
 
 // Options says how to run the function.
 type Options struct {
@@ -88,26 +97,26 @@ func New(program Program, o Options) *Conn {
 
 func (c *Conn) run(ctx context.Context, program Program, errs io.Writer) {
 	defer c.ask()
-	code := 2
+	exit := transports.Exit{Code: 2}
 	defer func() { // also where the function calls runtime.Goexit
 		if r := recover(); r != nil {
 			fmt.Fprintf(errs, "panic: %v\n\n%s", r, debug.Stack())
 		}
-		c.ended(transports.Exit{Code: code})
+		c.ended(exit)
 	}()
-	code = status(program(ctx, Stdio{In: c.in, Out: c.out, Err: errs}), errs)
+	exit = exitOf(program(ctx, Stdio{In: c.in, Out: c.out, Err: errs}), errs)
 }
 
-func status(err error, errs io.Writer) int {
+func exitOf(err error, errs io.Writer) transports.Exit {
 	var exit ExitError
 	switch {
 	case err == nil:
-		return 0
+		return transports.Exit{}
 	case errors.As(err, &exit):
-		return exit.Code
+		return exit.exit()
 	}
 	fmt.Fprintln(errs, err)
-	return 1
+	return transports.Exit{Code: 1}
 }
 
 // ended makes the end known. Only the first call counts.

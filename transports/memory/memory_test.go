@@ -35,7 +35,7 @@ func TestHowAFunctionEnds(t *testing.T) {
 		stderr string
 	}{
 		{"nil", func() error { return nil }, 0, ""},
-		{"exit error", func() error { return fmt.Errorf("leaving: %w", ExitError{7}) }, 7, ""},
+		{"exit error", func() error { return fmt.Errorf("leaving: %w", ExitError{Code: 7}) }, 7, ""},
 		{"exit error of zero", func() error { return ExitError{} }, 0, ""},
 		{"other error", func() error { return errors.New("no disk") }, 1, "no disk\n"},
 		{"panic", func() error { panic("out of cheese") }, 2, "panic: out of cheese"},

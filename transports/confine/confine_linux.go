@@ -1,0 +1,167 @@
+//go:build linux && (amd64 || arm64)
+
+package confine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"unsafe"
+
+	"github.com/landlock-lsm/go-landlock/landlock"
+	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/sys/unix"
+	"kernel.org/pub/linux/libs/security/libcap/psx"
+)
+
+// Supported says which walls could stand here.
+func Supported() Report {
+	var r Report
+	plan(&r)
+	return r
+}
+
+// plan finds out what there is, and the version of Landlock.
+func plan(r *Report) (landlockABI int, seccomp bool) {
+	abi, err := ll.LandlockGetABIVersion()
+	if err != nil || abi < 1 {
+		abi = 0
+		r.missing(Files, "Landlock is not in this kernel, or not enabled")
+	} else {
+		r.stands(Files)
+	}
+	if err := seccompThere(); err != nil {
+		r.missing(Network, err.Error())
+		r.missing(Processes, err.Error())
+		r.missing(Privileges, err.Error())
+	} else {
+		seccomp = true
+		r.stands(Network)
+		r.stands(Processes)
+		r.stands(Privileges)
+	}
+	r.stands(Limits)
+	return abi, seccomp
+}
+
+// seccompThere asks whether filters can be set, without setting one: the
+// kernel looks at the address only after it has found the feature.
+func seccompThere() error {
+	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, 0)
+	if errno == unix.EFAULT {
+		return nil
+	}
+	return errors.New("seccomp filters are not in this kernel")
+}
+
+// Self confines this process. An error means that a wall which could stand
+// does not, and that the process may be confined in part: it should end.
+func Self(p Policy) (Report, error) {
+	var r Report
+	abi, seccomp := plan(&r)
+	if err := setLimits(p); err != nil {
+		return r, fmt.Errorf("limits: %w", err)
+	}
+	if err := ll.AllThreadsPrctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return r, fmt.Errorf("no new privileges: %w", err)
+	}
+	if abi > 0 {
+		if err := restrictFiles(p, abi); err != nil {
+			return r, fmt.Errorf("files: %w", err)
+		}
+	}
+	if err := dropCapabilities(); err != nil {
+		return r, fmt.Errorf("capabilities: %w", err)
+	}
+	if seccomp {
+		if err := install(filter(p)); err != nil {
+			return r, fmt.Errorf("seccomp: %w", err)
+		}
+	}
+	return r, nil
+}
+
+// setLimits bounds memory by RLIMIT_DATA: RLIMIT_AS would count address space
+// that programs reserve and never use.
+func setLimits(p Policy) error {
+	limits := map[int]uint64{unix.RLIMIT_CORE: 0}
+	if p.DataLimit > 0 {
+		limits[unix.RLIMIT_DATA] = p.DataLimit
+	}
+	if p.FileLimit > 0 {
+		limits[unix.RLIMIT_NOFILE] = p.FileLimit
+	}
+	for resource, most := range limits {
+		var now unix.Rlimit
+		if err := unix.Getrlimit(resource, &now); err != nil {
+			return err
+		}
+		most = min(most, now.Max)
+		if err := unix.Setrlimit(resource, &unix.Rlimit{Cur: most, Max: most}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restrictFiles applies all that this version of Landlock can restrict, to all
+// threads.
+func restrictFiles(p Policy, abi int) error {
+	all := []landlock.Config{landlock.V1, landlock.V2, landlock.V3, landlock.V4, landlock.V5, landlock.V6,
+		landlock.V7, landlock.V8, landlock.V9, landlock.V10, landlock.V11}
+	config := all[min(abi, len(all))-1]
+	var rules []landlock.Rule
+	for _, path := range p.Read {
+		rule, err := fileRule(path, landlock.RODirs, landlock.ROFiles)
+		if err != nil {
+			return err
+		}
+		rules = append(rules, rule)
+	}
+	for _, path := range p.Write {
+		rule, err := fileRule(path, landlock.RWDirs, landlock.RWFiles)
+		if err != nil {
+			return err
+		}
+		if abi >= 2 { // or a file could not be moved from one folder to another
+			rule = rule.WithRefer()
+		}
+		rules = append(rules, rule)
+	}
+	if abi >= 4 {
+		for _, port := range p.TCP {
+			rules = append(rules, landlock.ConnectTCP(port))
+		}
+	}
+	return config.Restrict(rules...)
+}
+
+// fileRule chooses by what the path is: the rights of a folder on a file are
+// an error of Landlock's.
+func fileRule(path string, dir, file func(...string) landlock.FSRule) (landlock.FSRule, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return landlock.FSRule{}, err
+	}
+	if info.IsDir() {
+		return dir(path), nil
+	}
+	return file(path), nil
+}
+
+// dropCapabilities takes them from all threads. The superuser keeps the rights
+// of a file's owner, and no more.
+func dropCapabilities() error {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var none [2]unix.CapUserData
+	_, _, errno := psx.Syscall3(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(&none[0])), 0)
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+func replaceSelf(program string, argv []string) error {
+	return fmt.Errorf("%q cannot be executed: %w", program, syscall.Exec(program, argv, os.Environ()))
+}

@@ -1,0 +1,166 @@
+// Package engine runs one WebAssembly module of WASI preview 1 with only the
+// capabilities that its [Config] holds. Everything that the project uses of the
+// WebAssembly runtime is behind this package, its experimental parts included.
+//
+// [Run] compiles (compile.go), gives the guest its streams (stdio.go, poll.go),
+// its memory (memory.go) and its folders (rootfs.go), runs it, and says how it
+// ended (outcome.go). A guest needs nothing of ours: it sees plain WASI, but
+// one in which waiting for input does not stop its timers, and in which a
+// folder is all that it can reach.
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"io"
+	"time"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/experimental"
+	"github.com/tetratelabs/wazero/experimental/sysfs"
+	"github.com/tetratelabs/wazero/sys"
+)
+
+// PageSize is the unit in which a guest's memory grows, in bytes.
+const PageSize = 64 << 10
+
+// MaxPages is the most memory a guest can address, in pages: 4 GiB.
+const MaxPages = 1 << 16
+
+// A Mount is a folder of the host that the guest may use.
+type Mount struct {
+	Host     string `json:"host"`  // absolute path of the folder
+	Guest    string `json:"guest"` // where the guest finds it, like "/data"
+	ReadOnly bool   `json:"readOnly,omitempty"`
+}
+
+// Config says what to run and what it may use.
+type Config struct {
+	Module []byte
+	Args   []string // with the program's name first
+	Env    []string // "KEY=value", the complete environment
+	Mounts []Mount
+	Pages  uint32 // most memory, in pages
+
+	Stdin          Input
+	Stdout, Stderr io.Writer
+
+	// Cache is a folder with the compiled module, or empty. It is written to
+	// where the module is not in it yet, and the system lets us.
+	Cache string
+
+	// Interruptible makes every loop of the guest look whether ctx has ended.
+	// It costs a factor of 4 to 12 of computing, and without it a guest that
+	// loops can be ended only together with the process, whose garbage
+	// collector waits for it as well.
+	Interruptible bool
+
+	// Ready is called when the module is about to start.
+	Ready func()
+
+	// Activity, or nil, is told whenever the guest waits or talks.
+	Activity *Activity
+}
+
+// An Input is the guest's standard input.
+type Input interface {
+	// ReadNow reads what is there without waiting; 0 and no error means that
+	// nothing is. The end is io.EOF.
+	ReadNow(p []byte) (int, error)
+	// AwaitRead waits until ReadNow has something or the end, for d at most,
+	// or for ever where d is negative, and says whether it has.
+	AwaitRead(d time.Duration) bool
+}
+
+// Run runs the module to its end. The error is not nil where it could not be
+// started: a *[ModuleError] where the module is to blame, [ErrDamagedCache],
+// or what the system said.
+func Run(ctx context.Context, c Config) (Outcome, error) {
+	// The engine's own context ends the guest; the guest's wait for the end of
+	// ctx is in stdio.go.
+	runtime, cached, err := newRuntime(ctx, c)
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer cached.release()
+	defer runtime.Close(context.WithoutCancel(ctx))
+
+	compiled, err := compile(ctx, runtime, c)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if err := instantiateWASI(ctx, runtime); err != nil {
+		return Outcome{}, err
+	}
+	folders, err := openMounts(c.Mounts)
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer folders.close()
+
+	memory := &allocator{}
+	ctx = experimental.WithMemoryAllocator(ctx, memory)
+	ctx = withStdio(ctx, &stdio{in: c.Stdin, activity: c.Activity, started: time.Now()})
+	if c.Ready != nil {
+		c.Ready()
+	}
+	module, err := runtime.InstantiateModule(ctx, compiled, moduleConfig(c, folders))
+	if module != nil {
+		_ = module.Close(context.WithoutCancel(ctx))
+	}
+	return outcomeOf(ctx, err, memory.atLimit(c.Pages)), nil
+}
+
+func moduleConfig(c Config, f folders) wazero.ModuleConfig {
+	config := wazero.NewModuleConfig().
+		WithName("").
+		WithArgs(c.Args...).
+		WithStdout(activeWriter{c.Stdout, c.Activity}).
+		WithStderr(activeWriter{c.Stderr, c.Activity}).
+		WithRandSource(rand.Reader).
+		WithSysWalltime().
+		WithNanotime(nanotime, sys.ClockResolution(1)).
+		WithSysNanosleep().
+		WithOsyield(func() {})
+	for _, entry := range c.Env {
+		key, value := cutEnv(entry)
+		config = config.WithEnv(key, value)
+	}
+	fs := wazero.NewFSConfig()
+	for i, mount := range c.Mounts {
+		fs = fs.(sysfs.FSConfig).WithSysFSMount(f[i], mount.Guest)
+	}
+	return config.WithFSConfig(fs)
+}
+
+var processStart = time.Now()
+
+// nanotime is the guest's monotonic clock. That of the host's other programs
+// is none of its business.
+func nanotime() int64 { return int64(time.Since(processStart)) + 1 }
+
+func cutEnv(entry string) (key, value string) {
+	for i := 1; i < len(entry); i++ { // a key may begin with "=" on Windows
+		if entry[i] == '=' {
+			return entry[:i], entry[i+1:]
+		}
+	}
+	return entry, ""
+}
+
+// activeWriter keeps the guest's waiting for a reader out of its computing
+// time. It also hides what w is: a guest must not get hold of the flags of a
+// descriptor that others share.
+type activeWriter struct {
+	w        io.Writer
+	activity *Activity
+}
+
+func (a activeWriter) Write(p []byte) (int, error) {
+	if len(p) == 0 { // as C programs do at their end
+		return 0, nil
+	}
+	a.activity.pause()
+	defer a.activity.resume()
+	return a.w.Write(p)
+}

@@ -1,0 +1,247 @@
+package wasi
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/patriceckhart/zot/transports"
+	"github.com/patriceckhart/zot/transports/confine"
+	"github.com/patriceckhart/zot/transports/subprocess"
+	"github.com/patriceckhart/zot/transports/wasi/internal/engine"
+)
+
+// startRunner compiles the module if need be, and runs it in a process of its
+// own.
+func startRunner(ctx context.Context, o Options) (*Conn, error) {
+	conn, dir, err := startFromCache(ctx, o)
+	if errors.Is(err, engine.ErrDamagedCache) {
+		cacheFor(o).remove(dir)
+		conn, _, err = startFromCache(ctx, o)
+	}
+	return conn, err
+}
+
+func startFromCache(ctx context.Context, o Options) (conn *Conn, dir string, err error) {
+	dir, err = cacheFor(o).get(ctx, o.Module, variantRunner, func(ctx context.Context, dir string) error {
+		return compileAside(ctx, o, dir)
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	run := settings{
+		Job: jobRun, Args: append([]string{o.Name}, o.Args...), Env: o.Env, Mounts: o.Mounts,
+		Pages: o.MemPages, CallMax: o.CallMax, Cache: dir, Confine: policyFor(o, dir),
+		Complete: o.RequireConfinement, module: o.Module,
+	}
+	p, first, err := spawn(ctx, o, run)
+	if err != nil {
+		return nil, dir, err
+	}
+	return &Conn{Conn: p, confinement: first.Report}, dir, nil
+}
+
+// compileAside compiles in a process that may write to dir and nothing else:
+// the compiler's input comes from a stranger.
+func compileAside(ctx context.Context, o Options, dir string) error {
+	p, _, err := spawn(ctx, o, settings{
+		Job: jobCompile, Pages: o.MemPages, Cache: dir, Complete: o.RequireConfinement,
+		Confine: &confine.Policy{Write: []string{dir}, DataLimit: compileMemory, FileLimit: runnerFiles},
+		module:  o.Module,
+	})
+	if err != nil {
+		return err
+	}
+	defer p.Stop(ctx, transports.Grace{})
+	select {
+	case <-p.Done():
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if exit := p.Exit(); exit.Code != 0 || exit.Signal != "" {
+		return fmt.Errorf("compiling: %v", exit)
+	}
+	return nil
+}
+
+// Bounds of a runner's process. Beside the guest's memory it holds the
+// compiled code, the Go runtime and, without a cache, the compiler.
+const (
+	runnerMemory  = 256 << 20
+	compileMemory = 2 << 30
+	runnerFiles   = 1024
+)
+
+func policyFor(o Options, cacheDir string) *confine.Policy {
+	p := &confine.Policy{DataLimit: uint64(o.MemPages)*PageSize + runnerMemory, FileLimit: runnerFiles}
+	if cacheDir == "" {
+		p.DataLimit += compileMemory
+	} else {
+		p.Read = append(p.Read, cacheDir)
+	}
+	for _, m := range o.Mounts {
+		if m.ReadOnly {
+			p.Read = append(p.Read, m.Host)
+		} else {
+			p.Write = append(p.Write, m.Host)
+		}
+	}
+	return p
+}
+
+// A process is a runner seen from the host.
+type process struct {
+	*subprocess.Conn
+	status *statusPipe
+}
+
+// spawn starts a runner and returns when it has said that it is ready.
+func spawn(ctx context.Context, o Options, s settings) (*process, status, error) {
+	toChild, tell, err := os.Pipe()
+	if err != nil {
+		return nil, status{}, err
+	}
+	defer tell.Close()
+	defer toChild.Close()
+	listen, fromChild, err := os.Pipe()
+	if err != nil {
+		return nil, status{}, err
+	}
+	defer fromChild.Close()
+
+	conn, err := subprocess.Start(ctx, subprocess.Options{
+		Path: ownBinary(), Args: runnerArgs(toChild, fromChild), Env: runnerEnv(),
+		Stderr: o.Stderr, MaxFrame: o.MaxFrame, Extra: []*os.File{toChild, fromChild},
+	})
+	if err != nil {
+		_ = listen.Close()
+		return nil, status{}, fmt.Errorf("starting a runner: %w", err)
+	}
+	_ = toChild.Close() // or nobody would notice that the runner is gone
+	_ = fromChild.Close()
+	p := &process{Conn: conn, status: &statusPipe{file: listen, in: json.NewDecoder(bufio.NewReader(listen))}}
+	first, err := p.greet(ctx, s, tell)
+	if err != nil {
+		p.Stop(ctx, transports.Grace{})
+		return nil, status{}, err
+	}
+	return p, first, nil
+}
+
+// greet sends the settings and waits for the first status. The end of ctx
+// makes both pipes fail.
+func (p *process) greet(ctx context.Context, s settings, tell *os.File) (status, error) {
+	defer context.AfterFunc(ctx, func() {
+		_ = tell.Close()
+		_ = p.status.file.SetReadDeadline(time.Unix(1, 0))
+	})()
+	if err := s.writeTo(tell); err != nil && ctx.Err() == nil {
+		return status{}, p.diedEarly(ctx, err)
+	}
+	first, err := p.status.next()
+	switch {
+	case ctx.Err() != nil:
+		return status{}, context.Cause(ctx)
+	case err != nil:
+		return status{}, p.diedEarly(ctx, err)
+	}
+	return first, first.err()
+}
+
+// diedEarly says how a runner ended that said nothing.
+func (p *process) diedEarly(ctx context.Context, err error) error {
+	exit := p.Conn.Stop(ctx, transports.Grace{})
+	text := exit.String()
+	if exit.StderrTail != "" {
+		text += ": " + exit.StderrTail
+	}
+	return fmt.Errorf("the runner ended before the module ran (%v): %s", err, text)
+}
+
+// Exit implements [transports.Conn], with what the runner said of the guest.
+func (p *process) Exit() transports.Exit {
+	select {
+	case <-p.Done():
+		return p.explain(p.Conn.Exit())
+	default:
+		return transports.Exit{}
+	}
+}
+
+// Stop implements [transports.Conn].
+func (p *process) Stop(ctx context.Context, grace transports.Grace) transports.Exit {
+	return p.explain(p.Conn.Stop(ctx, grace))
+}
+
+func (p *process) explain(exit transports.Exit) transports.Exit {
+	last := p.status.last()
+	if !last.Ended || exit.Signal != "" {
+		return exit
+	}
+	exit.Code, exit.Reason = last.Code, last.Reason
+	if last.Killed {
+		exit.Code, exit.Signal = 0, "killed"
+	}
+	return exit
+}
+
+// statusPipe is what a runner says beside the frames.
+type statusPipe struct {
+	file *os.File
+	in   *json.Decoder
+	once sync.Once
+	end  status
+}
+
+func (p *statusPipe) next() (status, error) {
+	var s status
+	err := p.in.Decode(&s)
+	return s, err
+}
+
+// last returns the last status of a runner that is gone. What is in the pipe is
+// all that will come.
+func (p *statusPipe) last() status {
+	p.once.Do(func() {
+		_ = p.file.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+		for {
+			s, err := p.next()
+			if err != nil {
+				break
+			}
+			p.end = s
+		}
+		_ = p.file.Close()
+	})
+	return p.end
+}
+
+// ownBinary is this program. On Linux it is what runs, even where an upgrade
+// has put another in its place.
+func ownBinary() string {
+	if runtime.GOOS == "linux" {
+		return "/proc/self/exe"
+	}
+	path, _ := os.Executable()
+	return path
+}
+
+// runnerArgs tells the runner where its two further files are.
+func runnerArgs(files ...*os.File) []string {
+	args := []string{RunnerArg}
+	for i, f := range files {
+		number := uint64(3 + i)
+		if runtime.GOOS == "windows" {
+			number = uint64(f.Fd())
+		}
+		args = append(args, strconv.FormatUint(number, 10))
+	}
+	return args
+}

@@ -1,0 +1,107 @@
+package wasi
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/patriceckhart/zot/transports"
+	"github.com/patriceckhart/zot/transports/transporttest"
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == RunnerArg {
+		os.Exit(RunnerMain(os.Args[2:]))
+	}
+	dir, err := os.MkdirTemp("", "zot-wasi-test-")
+	if err != nil {
+		panic(err)
+	}
+	buildDir = dir
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+var (
+	buildDir string
+	builds   sync.Map // of package path to func() ([]byte, error)
+)
+
+// guest builds the Go program in that folder as a module, once.
+func guest(t testing.TB, folder string) []byte {
+	t.Helper()
+	goTool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("building a guest needs the go tool")
+	}
+	build, _ := builds.LoadOrStore(folder, sync.OnceValues(func() ([]byte, error) {
+		out := filepath.Join(buildDir, filepath.Base(folder)+".wasm")
+		cmd := exec.Command(goTool, "build", "-trimpath", "-ldflags=-s -w", "-o", out, folder)
+		cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "GOFLAGS=")
+		if text, err := cmd.CombinedOutput(); err != nil {
+			return nil, &buildError{err, text}
+		}
+		return os.ReadFile(out)
+	}))
+	module, err := build.(func() ([]byte, error))()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return module
+}
+
+type buildError struct {
+	err  error
+	text []byte
+}
+
+func (e *buildError) Error() string { return e.err.Error() + "\n" + string(bytes.TrimSpace(e.text)) }
+
+// cacheDir is shared by the tests that are not about the cache.
+func cacheDir() string { return filepath.Join(buildDir, "cache") }
+
+var grace = transports.Grace{Exit: 50 * time.Millisecond, Term: 50 * time.Millisecond}
+
+// start runs a module that the test stops.
+func start(t testing.TB, o Options) *Conn {
+	t.Helper()
+	conn, err := Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Stop(context.Background(), grace) })
+	return conn
+}
+
+// bothIsolations runs the test in each.
+func bothIsolations(t *testing.T, test func(t *testing.T, o Options)) {
+	for _, isolation := range []Isolation{Runner, Inline} {
+		t.Run(string(isolation), func(t *testing.T) {
+			test(t, Options{Name: "guest", Isolation: isolation, Cache: cacheDir()})
+		})
+	}
+}
+
+const peerGuest = "../transporttest/testdata/guest"
+
+func TestContract(t *testing.T) {
+	module := guest(t, peerGuest)
+	bothIsolations(t, func(t *testing.T, o Options) {
+		suite := transporttest.Suite{Cycles: 20, Start: func(t testing.TB, p transporttest.Program) transports.Conn {
+			o := o
+			o.Module, o.Args, o.Stderr, o.MaxFrame = module, []string{p.Name}, p.Stderr, p.MaxFrame
+			conn, err := Start(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return conn
+		}}
+		suite.Run(t)
+	})
+}
