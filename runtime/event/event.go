@@ -119,10 +119,11 @@ type (
 		Auto         bool
 	}
 	CompactDone struct {
-		ID      string
-		Summary string
-		Tokens  int
-		Error   string
+		ID           string
+		Summary      string
+		MessageCount int // of the transcript now
+		Tokens       int
+		Error        string
 	}
 )
 

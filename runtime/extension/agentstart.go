@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	"github.com/patriceckhart/zot/packages/agent/extproto"
-	"github.com/patriceckhart/zot/runtime/event"
 )
 
 // An AgentStart describes one preparation of the system prompt. RunID is new
@@ -42,7 +41,7 @@ func (m *Manager) BeforeAgentStart(ctx context.Context, start AgentStart, prompt
 			prompt, err = replacePrompt(prompt, frame.(extproto.EventInterceptResponse))
 		}
 		if err != nil {
-			m.warnAgentStart(p, err)
+			p.diagnose(true, "before_agent_start: %v; keeping current system prompt", err)
 		}
 	}
 	return prompt, nil
@@ -68,13 +67,4 @@ func replacePrompt(prompt string, resp extproto.EventInterceptResponse) (string,
 		return prompt, fmt.Errorf("system_prompt: %w", err)
 	}
 	return s, nil
-}
-
-func (m *Manager) warnAgentStart(p *peer, err error) {
-	text := fmt.Sprintf("before_agent_start: %v; keeping current system prompt", err)
-	p.log.printf("%s", text)
-	m.update(func(fx *effects) {
-		p.messages = append(p.messages, text)
-		fx.emit(event.ExtNotify{Extension: p.entry.Name, Level: extproto.LevelWarn, Message: text})
-	})
 }

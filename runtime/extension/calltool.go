@@ -12,10 +12,16 @@ import (
 	"github.com/patriceckhart/zot/runtime/tool"
 )
 
+// Why a call_tool was abandoned.
+var (
+	errNotWanted  = errors.New("cancelled by the extension")
+	errParentOver = errors.New("the tool call that it was made for is over")
+)
+
 // callTool runs a tool for an extension, under the same guards as the model's
 // own calls, and sends the result back. A doubled id is ignored.
 func (m *Manager) callTool(p *peer, f extproto.CallTool) {
-	ctx, cancel := context.WithCancel(m.ctx)
+	ctx, cancel := context.WithCancelCause(p.life)
 	var parent *liveCall
 	var refusal error
 	doubled := false
@@ -29,20 +35,36 @@ func (m *Manager) callTool(p *peer, f extproto.CallTool) {
 	})
 	switch {
 	case doubled:
-		cancel()
+		cancel(nil)
 		p.log.printf("ignored a call_tool with the id %q, which is still at work", f.ID)
 	case refusal != nil:
-		cancel()
+		cancel(nil)
 		p.answerCallTool(f, tool.ErrorResult(refusal.Error()))
 	default:
 		// Ends with the tool, its deadline, the parent call or the extension.
 		go func() {
-			defer cancel()
+			defer cancel(nil)
+			if parent != nil {
+				defer context.AfterFunc(parent.ctx, func() { cancel(errParentOver) })()
+			}
 			r := m.runForExtension(ctx, p, f, parent)
-			m.update(func(*effects) { delete(p.ownCalls, f.ID) })
-			p.answerCallTool(f, r)
+			told := false
+			m.update(func(*effects) {
+				delete(p.ownCalls, f.ID)
+				told = p.knowsOfEnd(context.Cause(ctx))
+			})
+			if !told {
+				p.answerCallTool(f, r)
+			}
 		}()
 	}
+}
+
+// knowsOfEnd reports whether the extension needs no answer to a call_tool that
+// was abandoned: it gave up itself, or a tool_cancel says so. m.mu is held.
+func (p *peer) knowsOfEnd(cause error) bool {
+	return errors.Is(cause, errNotWanted) ||
+		errors.Is(cause, errParentOver) && p.caps[extproto.CapToolCancel]
 }
 
 // admitCall checks a call_tool against the rules of the capability. m.mu is
@@ -79,18 +101,18 @@ func isObject(args json.RawMessage) bool {
 }
 
 func (m *Manager) runForExtension(ctx context.Context, p *peer, f extproto.CallTool, parent *liveCall) tool.Result {
-	ctx, stop := context.WithTimeout(ctx, m.opts.Timeouts.CallTool)
+	ctx, stop := context.WithTimeoutCause(ctx, m.opts.Timeouts.CallTool,
+		fmt.Errorf("no result within %s", m.opts.Timeouts.CallTool))
 	defer stop()
 	call := tool.Call{ID: "ext-" + newID(), Name: f.Name, Args: objectOrEmpty(f.Args), Origin: p.entry.Name}
 	if parent != nil {
 		call.Parent = parent.modelID
 		ctx = context.WithValue(ctx, chainKey{}, parent.chain)
-		defer context.AfterFunc(parent.ctx, stop)()
 	}
 	r, err := m.opts.CallTool(ctx, call)
 	if err != nil {
-		if errors.Is(err, context.DeadlineExceeded) {
-			err = fmt.Errorf("no result within %s", m.opts.Timeouts.CallTool)
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
 		}
 		return tool.ErrorResult(err.Error())
 	}
@@ -110,7 +132,7 @@ func (p *peer) answerCallTool(f extproto.CallTool, r tool.Result) {
 func (m *Manager) cancelCallTool(p *peer, id string) {
 	m.update(func(*effects) {
 		if cancel := p.ownCalls[id]; cancel != nil {
-			cancel()
+			cancel(errNotWanted)
 		}
 	})
 }
@@ -137,8 +159,8 @@ func (m *Manager) request(p *peer, f extproto.Request) {
 		refuse("busy", fmt.Sprintf("%d requests are open already", maxRequests))
 		return
 	}
-	go func() { // ends with the service, which bounds itself, or with the manager
-		result, err := m.opts.Request(m.ctx, p.entry.Name, f.Method, f.Args)
+	go func() { // ends with the service, which bounds itself, or with the extension
+		result, err := m.opts.Request(p.life, p.entry.Name, f.Method, f.Args)
 		m.update(func(*effects) { p.requests-- })
 		var re *RequestError
 		switch {

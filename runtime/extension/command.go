@@ -56,9 +56,6 @@ func (m *Manager) RunCommand(ctx context.Context, name, args string) (extension 
 	if resp.Action == "" {
 		resp.Action = extproto.ActionNoop
 	}
-	if resp.Error == "" && resp.Action == extproto.ActionOpenPanel && resp.OpenPanel != nil {
-		m.openPanel(p, *resp.OpenPanel, true)
-	}
 	return p.entry.Name, resp, nil
 }
 
@@ -101,23 +98,24 @@ func (p *peer) ask(ctx context.Context, a ask) (extproto.Frame, error) {
 		return nil, fmt.Errorf("extension %s is not running", p.entry.Name)
 	}
 	var deadline <-chan time.Time
+	var end int64
 	if a.fromStart {
 		timer := time.NewTimer(a.timeout)
 		defer timer.Stop()
 		deadline = timer.C
 		limited, cancel := context.WithTimeout(ctx, a.timeout)
 		defer cancel()
-		err = out.send(limited, line)
+		end, err = out.send(limited, line)
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 			return nil, &TimeoutError{What: a.what, After: a.timeout}
 		}
 	} else {
-		err = out.send(ctx, line)
+		end, err = out.send(ctx, line)
 	}
 	if err != nil {
 		return nil, p.notSent(ctx, ch, err)
 	}
-	p.pend.sentAt(a.id, out.position())
+	p.pend.sentAt(a.id, end)
 	if !a.fromStart && a.timeout > 0 {
 		timer := time.NewTimer(a.timeout)
 		defer timer.Stop()

@@ -13,7 +13,6 @@ import (
 
 	"github.com/patriceckhart/zot/packages/agent/extproto"
 	"github.com/patriceckhart/zot/runtime/command"
-	"github.com/patriceckhart/zot/runtime/event"
 )
 
 // A directory says which registration owns a name. Among extensions the better
@@ -146,10 +145,7 @@ func orWord(s, word string) string {
 
 // lose reports a registration that does not count, once. m.mu is held.
 func (p *peer) lose(fx *effects, format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	p.messages = append(p.messages, text)
-	fx.after(func() { p.log.printf("%s", text) })
-	fx.emit(event.ExtNotify{Extension: p.entry.Name, Level: extproto.LevelWarn, Message: text})
+	p.remark(fx, true, fmt.Sprintf(format, args...))
 }
 
 func (d *directory) next() int {
@@ -189,8 +185,13 @@ func (d *directory) tellCommandLosers(key string, fx *effects) {
 			continue
 		}
 		reg.told = true
+		owner := d.commands[key][0]
+		if owner.peer == reg.peer {
+			reg.peer.lose(fx, "command /%s is set aside: the extension registered /%s before", reg.Name, owner.Name)
+			continue
+		}
 		reg.peer.lose(fx, "command /%s conflicts with another extension registering the same name: %s has it as /%s",
-			reg.Name, d.commands[key][0].peer.entry.Name, d.commands[key][0].Name)
+			reg.Name, owner.peer.entry.Name, owner.Name)
 	}
 }
 
@@ -200,8 +201,13 @@ func (d *directory) tellToolLosers(name string, fx *effects) {
 			continue
 		}
 		reg.told = true
+		owner := d.tools[name][0]
+		if owner.peer == reg.peer {
+			reg.peer.lose(fx, "tool %s is set aside: the extension registered one of that name before", name)
+			continue
+		}
 		reg.peer.lose(fx, "tool %s conflicts with another extension registering the same name: %s has it",
-			name, d.tools[name][0].peer.entry.Name)
+			name, owner.peer.entry.Name)
 	}
 }
 
@@ -227,9 +233,7 @@ func (d *directory) drop(p *peer, fx *effects) {
 }
 
 func (d *directory) promoted(p *peer, fx *effects, what string) {
-	text := what + " is active here now"
-	p.messages = append(p.messages, text)
-	fx.after(func() { p.log.printf("%s", text) })
+	p.remark(fx, false, what+" is active here now")
 }
 
 // resort puts every list in order again after ranks changed.

@@ -28,50 +28,56 @@ func (m *Manager) subscribe(p *peer, f extproto.Subscribe) {
 			p.diagnose(false, "%q cannot be intercepted", e)
 		}
 	}
+	for _, e := range f.Events {
+		if !slices.Contains(extproto.ObservableEvents, e) {
+			p.diagnose(false, "%q is no event that is told of", e)
+		}
+	}
 }
 
 // OpenSession tells every subscriber, those that become ready later too, that
 // a session began.
 func (m *Manager) OpenSession(id, cwd string) {
-	m.mu.Lock()
-	m.info = sessionInfo{id: id, cwd: cwd}
 	e := extproto.Event{Event: extproto.EventSessionStart}
-	m.session = &e
-	m.mu.Unlock()
-	m.broadcast(e)
+	m.update(func(*effects) {
+		m.info = sessionInfo{id: id, cwd: cwd}
+		m.session = &e
+		m.tellAll(e)
+	})
 }
 
 // CloseSession tells every subscriber that the session ended. Reason is
 // "shutdown", "session_switch" or "cwd_change".
 func (m *Manager) CloseSession(reason string) {
-	m.broadcast(extproto.Event{Event: extproto.EventSessionEnd, Reason: reason})
-	m.mu.Lock()
-	m.session = nil
-	m.mu.Unlock()
+	m.update(func(*effects) {
+		m.tellAll(extproto.Event{Event: extproto.EventSessionEnd, Reason: reason})
+		m.session = nil
+	})
 }
 
-// Observe tells the subscribers what a run reports. It never blocks, so that
-// it can subscribe to a bus.
+// Observe tells the subscribers what a run reports. It never blocks and emits
+// nothing itself, so that it can subscribe to the bus that Emit publishes on.
 func (m *Manager) Observe(e event.Event) {
 	if wire, ok := toWire(e); ok {
-		m.broadcast(wire)
+		m.update(func(*effects) { m.tellAll(wire) })
 	}
 }
 
 // UserPromptSubmitted tells subscribers that the user sent a prompt.
 func (m *Manager) UserPromptSubmitted(text string, queued bool, images int) {
-	m.broadcast(extproto.Event{
-		Event: extproto.EventUserPromptSubmit, Text: text, Queued: &queued, ImageCount: images,
+	m.update(func(*effects) {
+		m.tellAll(extproto.Event{
+			Event: extproto.EventUserPromptSubmit, Text: text, Queued: &queued, ImageCount: images,
+		})
 	})
 }
 
-// broadcast sends one event to every ready subscriber, encoded once.
-func (m *Manager) broadcast(e extproto.Event) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+// tellAll sends one event to every ready subscriber, encoded once. m.mu is
+// held, so that all of them get events in the same order.
+func (m *Manager) tellAll(e extproto.Event) {
 	var line []byte
 	for _, p := range m.peers {
-		if !p.isReady() || !p.observes[e.Event] || p.out == nil {
+		if !p.isReady() || !p.observes[e.Event] {
 			continue
 		}
 		if line == nil {
@@ -79,16 +85,13 @@ func (m *Manager) broadcast(e extproto.Event) {
 				return
 			}
 		}
-		out := p.out
-		if err := out.post(line); err != nil {
-			continue // the outbox has taken the peer down
-		}
+		_ = p.out.post(line) // where it fails, the outbox takes the peer down
 	}
 }
 
 // tell sends one event to one peer. m.mu is held.
 func (m *Manager) tell(p *peer, e extproto.Event) {
-	if p.observes[e.Event] && p.out != nil {
+	if p.observes[e.Event] {
 		if line := m.encodeEvent(e); line != nil {
 			_ = p.out.post(line)
 		}
@@ -115,10 +118,9 @@ func toWire(e event.Event) (extproto.Event, bool) {
 	case event.TurnEnd:
 		return extproto.Event{Event: extproto.EventTurnEnd, Stop: e.Stop, Error: e.Error}, true
 	case event.ToolCall:
-		return extproto.Event{
-			Event: extproto.EventToolCall, ToolID: e.ID, ToolName: e.Name, ToolArgs: e.Args,
-			OriginExtension: e.Origin,
-		}, true
+		return withArgs(extproto.Event{
+			Event: extproto.EventToolCall, ToolID: e.ID, ToolName: e.Name, OriginExtension: e.Origin,
+		}, e.Args), true
 	case event.ConfirmationRequested:
 		return extproto.Event{
 			Event: extproto.EventToolConfirmation, ToolID: e.ToolID, ToolName: e.ToolName, ToolPreview: e.Preview,
@@ -130,10 +132,10 @@ func toWire(e event.Event) (extproto.Event, bool) {
 		}, true
 	case event.ToolResult:
 		executed := e.Executed
-		return extproto.Event{
-			Event: extproto.EventToolResult, ToolID: e.ID, ToolName: e.Name, ToolArgs: e.Args,
+		return withArgs(extproto.Event{
+			Event: extproto.EventToolResult, ToolID: e.ID, ToolName: e.Name,
 			Status: e.Status, Executed: &executed, Result: eventResult(e), OriginExtension: e.Origin,
-		}, true
+		}, e.Args), true
 	case event.AssistantMessage:
 		if e.Suppressed || e.Visible == "" {
 			return extproto.Event{}, false
@@ -149,12 +151,24 @@ func toWire(e event.Event) (extproto.Event, bool) {
 			status = "failed"
 		}
 		return extproto.Event{
-			Event: extproto.EventPostCompact, CompactionID: e.ID, TokenEstimate: e.Tokens, Status: status, Error: e.Error,
+			Event: extproto.EventPostCompact, CompactionID: e.ID, MessageCount: e.MessageCount, TokenEstimate: e.Tokens,
+			Status: status, Error: e.Error,
 		}, true
 	case event.ModelChanged:
 		return extproto.Event{Event: extproto.EventModelChanged, Provider: e.Provider, Model: e.Model}, true
 	}
 	return extproto.Event{}, false
+}
+
+// withArgs adds the arguments of a call: as JSON, or as the text that they are
+// where a model wrote what is none.
+func withArgs(e extproto.Event, args json.RawMessage) extproto.Event {
+	if len(args) == 0 || json.Valid(args) {
+		e.ToolArgs = args
+	} else {
+		e.ToolArgsRaw = string(args)
+	}
+	return e
 }
 
 // The budget of a tool_result event.

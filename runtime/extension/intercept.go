@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/patriceckhart/zot/packages/agent/extproto"
-	"github.com/patriceckhart/zot/runtime/event"
 )
 
 // A Verdict is what a chain of interceptors came to.
@@ -48,7 +47,7 @@ func (m *Manager) InterceptToolCall(ctx context.Context, q ToolQuestion) (Verdic
 		}
 		switch {
 		case err != nil:
-			m.failOpen(p, "tool_call of "+q.ToolName, err)
+			p.failOpen("tool_call of "+q.ToolName, err)
 		case resp.Block:
 			v.block(p.entry.Name, resp.Reason, "tool call refused by extension guard")
 			return v, nil
@@ -99,7 +98,7 @@ func (m *Manager) InterceptTurnStart(ctx context.Context, step int) (Verdict, er
 		}
 		switch {
 		case err != nil:
-			m.failOpen(p, "turn_start", err)
+			p.failOpen("turn_start", err)
 		case resp.Block:
 			v.block(p.entry.Name, resp.Reason, "turn blocked by extension guard")
 			return v, nil
@@ -125,7 +124,7 @@ func (m *Manager) InterceptAssistantMessage(ctx context.Context, text string) (V
 		}
 		switch {
 		case err != nil:
-			m.failOpen(p, "assistant_message", err)
+			p.failOpen("assistant_message", err)
 		case resp.Block:
 			v.block(p.entry.Name, resp.Reason, "message withheld by extension guard")
 			return v, nil
@@ -153,11 +152,6 @@ func (m *Manager) askInterceptor(ctx context.Context, p *peer, q extproto.EventI
 // failOpen lets an action pass because its interceptor failed, and says so each
 // time: an interceptor that is silent or broken is no reason to stop, but the
 // user must know that nobody looked.
-func (m *Manager) failOpen(p *peer, what string, err error) {
-	text := fmt.Sprintf("guard %s did not judge %s, which goes on unchanged: %v", p.entry.Name, what, err)
-	p.log.printf("%s", text)
-	m.update(func(fx *effects) {
-		p.messages = append(p.messages, text)
-		fx.emit(event.ExtNotify{Extension: p.entry.Name, Level: extproto.LevelWarn, Message: text})
-	})
+func (p *peer) failOpen(what string, err error) {
+	p.diagnose(true, "guard %s did not judge %s, which goes on unchanged: %v", p.entry.Name, what, err)
 }

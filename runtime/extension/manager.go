@@ -23,8 +23,12 @@ type Manager struct {
 	cancel    context.CancelFunc
 	reloading sync.Mutex // one start, reload or stop at a time
 
-	mu       sync.Mutex // guards all below and what peer says it guards
-	peers    []*peer    // in rank order
+	emitting sync.Mutex // held by who hands events on; taken before mu
+
+	mu       sync.Mutex    // guards all below and what peer says it guards
+	events   []event.Event // to hand on, in the order of the changes behind them
+	stopped  bool          // Stop was called: nothing starts any more
+	peers    []*peer       // in rank order
 	failures []Failure
 	dir      directory
 	panel    *openPanel
@@ -49,35 +53,57 @@ func New(opts Options) *Manager {
 
 // effects collects what a change of state causes outside the lock.
 type effects struct {
-	events       []event.Event
-	logs         []func()
+	m            *Manager
+	afterwards   []func()
 	toolsChanged bool
 }
 
-func (fx *effects) emit(e event.Event) { fx.events = append(fx.events, e) }
+// emit hands an event on once the lock is free. Events arrive in the order of
+// the changes that caused them, whoever made these.
+func (fx *effects) emit(e event.Event) { fx.m.events = append(fx.m.events, e) }
 
 // after runs f once the lock is free.
-func (fx *effects) after(f func()) { fx.logs = append(fx.logs, f) }
+func (fx *effects) after(f func()) { fx.afterwards = append(fx.afterwards, f) }
 
 // update is the one door to the manager's state: it runs f under the lock and
 // then, without it, what f caused.
 func (m *Manager) update(f func(*effects)) {
-	var fx effects
+	fx := effects{m: m}
 	m.mu.Lock()
+	before := len(m.events)
 	f(&fx)
+	due := len(m.events) > before // not those of others: Observe comes from within Emit
 	m.mu.Unlock()
-	for _, l := range fx.logs {
-		l()
+	for _, f := range fx.afterwards {
+		f()
 	}
-	for _, e := range fx.events {
-		m.opts.Emit(e)
+	if due {
+		m.handOn()
 	}
 	if fx.toolsChanged {
 		m.opts.ToolsChanged()
 	}
 }
 
-// Start starts every extension of the plan and returns at once.
+// handOn emits what is due. When it returns, all that was due at its call has
+// been emitted, by whomever.
+func (m *Manager) handOn() {
+	m.emitting.Lock()
+	defer m.emitting.Unlock()
+	m.mu.Lock()
+	events := m.events
+	m.events = nil
+	m.mu.Unlock()
+	for _, e := range events {
+		m.opts.Emit(e)
+	}
+}
+
+// emit hands on an event that goes with no change of state.
+func (m *Manager) emit(e event.Event) { m.update(func(fx *effects) { fx.emit(e) }) }
+
+// Start starts every extension of the plan and returns at once. After Stop it
+// does nothing.
 func (m *Manager) Start() {
 	m.reloading.Lock()
 	defer m.reloading.Unlock()
@@ -88,6 +114,9 @@ func (m *Manager) Start() {
 func (m *Manager) start(plan Plan) {
 	var fresh []*peer
 	m.update(func(fx *effects) {
+		if m.stopped {
+			return
+		}
 		m.failures = plan.Failures
 		m.peers = nil
 		for rank, e := range plan.Entries {
@@ -167,6 +196,7 @@ func (m *Manager) helloAck(e Entry) extproto.HelloAck {
 // SIGTERM and SIGKILL. When ctx ends the remaining steps are taken at once. It
 // returns when nothing of them is left.
 func (m *Manager) Stop(ctx context.Context) {
+	m.update(func(*effects) { m.stopped = true })
 	m.reloading.Lock()
 	defer m.reloading.Unlock()
 	m.stopPeers(ctx, m.snapshot())
@@ -195,7 +225,7 @@ func (p *peer) stop(ctx context.Context) {
 		// read does not get to hold up the rest.
 		quick, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
 		if line, err := extproto.Encode(extproto.Shutdown{}); err == nil {
-			_ = out.send(quick, line)
+			_, _ = out.send(quick, line)
 		}
 		cancel()
 		t := p.m.opts.Timeouts
@@ -213,12 +243,32 @@ type Report struct {
 // ErrUnknownExtension is wrapped by Reload for a name that no plan knows.
 var ErrUnknownExtension = errors.New("no such extension")
 
+// ErrStopped is returned by Reload after Stop.
+var ErrStopped = errors.New("the extensions are stopped")
+
 // Reload stops extensions, reads the plan again and starts them: all of them,
 // or with a name only the one so called. It waits until they are ready, or ctx
 // ends. Calls in flight on what is stopped fail.
 func (m *Manager) Reload(ctx context.Context, name string) (Report, error) {
+	report, err := m.restart(ctx, name)
+	if err != nil {
+		return Report{}, err
+	}
+	m.WaitReady(ctx) // not under the lock of restart, so that Stop need not wait
+	m.report(&report, name)
+	m.emit(event.ExtReloaded{
+		Stopped: report.Stopped, Loaded: report.Loaded, Ready: report.Ready, Failed: len(report.Errors),
+	})
+	return report, nil
+}
+
+// restart stops and starts, and says what it stopped.
+func (m *Manager) restart(ctx context.Context, name string) (Report, error) {
 	m.reloading.Lock()
 	defer m.reloading.Unlock()
+	if m.isStopped() {
+		return Report{}, ErrStopped
+	}
 	plan := m.opts.Plan()
 	var old, kept []*peer
 	for _, p := range m.snapshot() {
@@ -243,12 +293,13 @@ func (m *Manager) Reload(ctx context.Context, name string) (Report, error) {
 	} else {
 		m.startOne(plan, kept, name)
 	}
-	m.WaitReady(ctx)
-	m.report(&report, name)
-	m.opts.Emit(event.ExtReloaded{
-		Stopped: report.Stopped, Loaded: report.Loaded, Ready: report.Ready, Failed: len(report.Errors),
-	})
 	return report, nil
+}
+
+func (m *Manager) isStopped() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.stopped
 }
 
 func (p Plan) has(name string) bool {
@@ -264,6 +315,9 @@ func (m *Manager) startOne(plan Plan, kept []*peer, name string) {
 	}
 	var fresh []*peer
 	m.update(func(fx *effects) {
+		if m.stopped {
+			return
+		}
 		m.peers = nil
 		for rank, e := range plan.Entries {
 			p := running[strings.ToLower(e.Name)]

@@ -65,8 +65,8 @@ type Limits struct {
 type Options struct {
 	// Plan says what should run. It is asked at start and at every reload.
 	Plan func() Plan
-	// Emit takes what extensions want shown. It must not block and must not
-	// call the manager.
+	// Emit takes what extensions want shown, one event at a time. It must not
+	// block and must not call the manager, except for Observe.
 	Emit func(event.Event)
 	// Host describes the session to extensions that start.
 	Host func() HostInfo

@@ -40,8 +40,15 @@ const roomSure = 4096
 
 type outgoing struct {
 	frame []byte
+	end   int64 // where the frame ends in what was sent; known once it is its turn
 	// written takes the result of the write; nil where nobody waits.
-	written chan error
+	written chan result
+}
+
+// A result is what came of a write, and where the frame ends in what was sent.
+type result struct {
+	end int64
+	err error
 }
 
 // newOutbox starts the writer; it ends when fail or close is called.
@@ -59,24 +66,24 @@ func newOutbox(conn transports.Conn, limits Limits, timeout time.Duration, onFai
 func (o *outbox) post(frame []byte) error { return o.add(outgoing{frame: frame}) }
 
 // send writes a frame in its turn and returns when it is written, ctx ends, or
-// the connection is over.
-func (o *outbox) send(ctx context.Context, frame []byte) error {
-	if o.claim(len(frame)) {
+// the connection is over. End is where the frame ends in what was sent.
+func (o *outbox) send(ctx context.Context, frame []byte) (end int64, err error) {
+	if end, ok := o.claim(len(frame)); ok {
 		err := o.write(frame)
 		o.release()
-		return err
+		return end, err
 	}
-	written := make(chan error, 1)
+	written := make(chan result, 1)
 	if err := o.add(outgoing{frame: frame, written: written}); err != nil {
-		return err
+		return 0, err
 	}
 	select {
-	case err := <-written:
-		return err
+	case r := <-written:
+		return r.end, r.err
 	case <-o.closed:
-		return o.reason()
+		return 0, o.reason()
 	case <-ctx.Done():
-		return ctx.Err()
+		return 0, ctx.Err()
 	}
 }
 
@@ -103,15 +110,15 @@ func (o *outbox) add(item outgoing) error {
 // claim lets the caller write by itself, without the trip through the writer,
 // where nothing is queued and the frame is sure to fit: what was sent and may
 // still be unread leaves room for it.
-func (o *outbox) claim(size int) bool {
+func (o *outbox) claim(size int) (end int64, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.err != nil || o.writing || len(o.queue) > 0 || o.sent-o.consumed+int64(size)+1 > roomSure {
-		return false
+		return 0, false
 	}
 	o.writing = true
 	o.sent += int64(size) + 1
-	return true
+	return o.sent, true
 }
 
 // release hands the connection back after a claim.
@@ -123,13 +130,6 @@ func (o *outbox) release() {
 	if more {
 		o.signal()
 	}
-}
-
-// position is the offset of the last byte sent so far.
-func (o *outbox) position() int64 {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.sent
 }
 
 // read says that the extension has read all up to an offset: it answered what
@@ -195,7 +195,7 @@ func (o *outbox) run() {
 		err := o.write(item.frame)
 		o.release()
 		if item.written != nil {
-			item.written <- err
+			item.written <- result{item.end, err}
 		}
 	}
 }
@@ -215,6 +215,7 @@ func (o *outbox) next() (outgoing, bool) {
 			o.bytes -= len(item.frame)
 			o.writing = true
 			o.sent += int64(len(item.frame)) + 1
+			item.end = o.sent
 			o.mu.Unlock()
 			return item, true
 		}

@@ -13,6 +13,13 @@ type openPanel struct {
 	id   string
 }
 
+// panelAsked opens the panel that a command answered with.
+func (m *Manager) panelAsked(p *peer, resp extproto.CommandResponse) {
+	if resp.Error == "" && resp.Action == extproto.ActionOpenPanel && resp.OpenPanel != nil {
+		m.openPanel(p, *resp.OpenPanel, true)
+	}
+}
+
 // openPanel opens a panel for p. asked says that a command of the user did it.
 func (m *Manager) openPanel(p *peer, f extproto.Panel, asked bool) {
 	m.update(func(fx *effects) {
@@ -102,10 +109,11 @@ func (m *Manager) PanelResize(extension, id string, width, height int) {
 
 // PanelClosed says that the user closed a panel.
 func (m *Manager) PanelClosed(extension, id string) {
-	m.toPanel(extension, id, extproto.PanelClose{PanelID: id})
-	m.update(func(*effects) {
+	m.update(func(fx *effects) {
 		if m.owns(extension, id) {
+			p := m.panel.peer
 			m.panel = nil
+			fx.after(func() { p.post(extproto.PanelClose{PanelID: id}) })
 		}
 	})
 }
@@ -113,6 +121,6 @@ func (m *Manager) PanelClosed(extension, id string) {
 // submit passes on text that an extension hands to the prompt.
 func (m *Manager) submit(p *peer, text string) {
 	if text = strings.TrimSpace(text); text != "" {
-		m.opts.Emit(event.ExtSubmit{Extension: p.entry.Name, Text: text})
+		m.emit(event.ExtSubmit{Extension: p.entry.Name, Text: text})
 	}
 }

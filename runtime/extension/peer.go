@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"time"
@@ -35,6 +36,10 @@ type peer struct {
 	log   *logFile
 	pend  *pending
 
+	// life ends with the extension, and with it what it had zot do.
+	life context.Context
+	die  context.CancelFunc
+
 	// settled is closed when the peer is ready or never will be; gone when
 	// nothing of it is left.
 	settled, gone chan struct{}
@@ -60,28 +65,30 @@ type peer struct {
 	tools      []*toolReg
 	messages   []string
 	autoReady  *time.Timer
-	live       map[string]*liveCall          // tool calls it works on, by host id
-	ownCalls   map[string]context.CancelFunc // call_tool it waits for, by its id
-	requests   int                           // host services it waits for
+	live       map[string]*liveCall               // tool calls it works on, by host id
+	ownCalls   map[string]context.CancelCauseFunc // call_tool it waits for, by its id
+	requests   int                                // host services it waits for
 	started    time.Time
 	readyAt    time.Time
 }
 
 func newPeer(m *Manager, e Entry, rank int) *peer {
+	life, die := context.WithCancel(m.ctx)
 	return &peer{
-		m: m, entry: e, rank: rank, state: StateStarting,
+		m: m, entry: e, rank: rank, state: StateStarting, life: life, die: die,
 		log:     openLog(m.opts.LogDir, e.Name, m.opts.Limits.LogBytes),
 		pend:    newPending(),
 		settled: make(chan struct{}), gone: make(chan struct{}),
 		noise: map[string]bool{}, caps: map[string]bool{},
 		observes: map[string]bool{}, intercepts: map[string]bool{},
-		live: map[string]*liveCall{}, ownCalls: map[string]context.CancelFunc{},
+		live: map[string]*liveCall{}, ownCalls: map[string]context.CancelCauseFunc{},
 	}
 }
 
 // run is the life of a peer. It ends when the extension is gone.
 func (p *peer) run(ctx context.Context) {
 	defer close(p.gone)
+	defer p.die()
 	defer func() { _ = p.log.Close() }()
 	if p.entry.Launch == nil {
 		p.m.update(func(*effects) { p.state = StateBundle })
@@ -94,13 +101,11 @@ func (p *peer) run(ctx context.Context) {
 		p.down(fmt.Errorf("%s: %w", p.entry.Exec, err))
 		return
 	}
-	hello := time.AfterFunc(p.m.opts.Timeouts.Hello, func() {
-		p.disconnect(fmt.Errorf("no hello within %s", p.m.opts.Timeouts.Hello))
-	})
+	hello := time.AfterFunc(p.m.opts.Timeouts.Hello, p.helloOverdue)
 	defer hello.Stop()
-	err = p.read(conn, hello)
+	err = p.read(conn)
 	// The exit status belongs in the message where the extension left by itself.
-	exit := p.leave(conn)
+	exit := p.leave(conn, err)
 	p.down(p.explain(err, exit))
 }
 
@@ -131,32 +136,46 @@ func (p *peer) launch(ctx context.Context) (transports.Conn, error) {
 	return conn, nil
 }
 
+// helloOverdue disconnects an extension that has not said hello by now.
+func (p *peer) helloOverdue() {
+	p.m.mu.Lock()
+	late := p.state == StateStarting
+	p.m.mu.Unlock()
+	if late {
+		p.disconnect(fmt.Errorf("no hello within %s", p.m.opts.Timeouts.Hello))
+	}
+}
+
 // read handles frames until the stream ends, and says why it did.
-func (p *peer) read(conn transports.Conn, hello *time.Timer) error {
+func (p *peer) read(conn transports.Conn) error {
 	for {
 		line, err := conn.ReadFrame()
 		if err != nil {
 			return err
 		}
-		wasGreeted := p.greeted
 		if err := p.receive(line); err != nil {
 			return err
-		}
-		if p.greeted && !wasGreeted {
-			hello.Stop()
 		}
 	}
 }
 
-// leave ends a connection whose stream is over: an extension that is on its
-// way out gets a moment, so that its own exit status is what is reported.
-func (p *peer) leave(conn transports.Conn) transports.Exit {
-	grace := transports.Grace{Exit: time.Second}
-	if p.disconnected() != nil {
-		grace = transports.Grace{}
+// leave ends a connection that is read no more. An extension whose stream
+// ended is on its way out and gets a moment, so that its own exit status is
+// what is reported; one that did wrong gets none.
+func (p *peer) leave(conn transports.Conn, readErr error) transports.Exit {
+	var grace transports.Grace
+	if errors.Is(readErr, io.EOF) && p.disconnected() == nil {
+		grace.Exit = leaveTime
+	}
+	if p.isStopping() { // it has its grace already
+		t := p.m.opts.Timeouts
+		grace = transports.Grace{Exit: t.Exit, Term: t.Term}
 	}
 	return conn.Stop(context.Background(), grace)
 }
+
+// leaveTime is how long an extension may live after its output has ended.
+const leaveTime = time.Second
 
 // disconnect ends the connection for a reason; the reader then takes the peer
 // down. It never blocks.
@@ -220,15 +239,13 @@ func (p *peer) down(err error) {
 	}
 	failure := fmt.Errorf("extension %s disconnected: %w", p.entry.Name, err)
 	p.pend.failAll(failure)
+	p.die()
 	p.m.update(func(fx *effects) {
 		if p.autoReady != nil {
 			p.autoReady.Stop()
 		}
 		if p.out != nil {
 			p.out.close(failure)
-		}
-		for _, cancel := range p.ownCalls {
-			cancel()
 		}
 		if p.stopping {
 			p.state = StateStopped
@@ -292,15 +309,24 @@ func (p *peer) isReady() bool {
 // diagnose notes something about the extension: in its log, for doctor, and,
 // where visible, for the user.
 func (p *peer) diagnose(visible bool, format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	p.log.printf("%s", text)
-	p.m.update(func(fx *effects) {
-		p.messages = append(p.messages, text)
-		if visible {
-			fx.emit(event.ExtNotify{Extension: p.entry.Name, Level: extproto.LevelWarn, Message: text})
-		}
-	})
+	p.m.update(func(fx *effects) { p.remark(fx, visible, fmt.Sprintf(format, args...)) })
 }
+
+// remark is diagnose where m.mu is held.
+func (p *peer) remark(fx *effects, visible bool, text string) {
+	fx.after(func() { p.log.printf("%s", text) })
+	// The log has them all; of an extension that never stops doing wrong the
+	// first are enough to know.
+	if len(p.messages) < maxMessages {
+		p.messages = append(p.messages, text)
+	}
+	if visible {
+		fx.emit(event.ExtNotify{Extension: p.entry.Name, Level: extproto.LevelWarn, Message: text})
+	}
+}
+
+// maxMessages is how many diagnostics of an extension are kept for doctor.
+const maxMessages = 200
 
 // post encodes and queues a frame without waiting for it to be written.
 func (p *peer) post(f extproto.Frame) {

@@ -65,18 +65,17 @@ func (p *pending) sentAt(id string, offset int64) {
 	}
 }
 
-// settle hands over an answer. It reports whether somebody waited for it, and
-// the offset of the request.
-func (p *pending) settle(id, typ string, a answer) (offset int64, ok bool) {
+// take removes a request to hand it its answer: one value on its channel, which
+// does not block. It returns nil where nobody waits for such an answer.
+func (p *pending) take(id, typ string) *waiter {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	w := p.waiting[id]
 	if w == nil || w.typ != typ {
-		return 0, false
+		return nil
 	}
 	delete(p.waiting, id)
-	w.ch <- a
-	return w.offset, true
+	return w
 }
 
 // failAll answers every request, now and later, with err.

@@ -28,8 +28,8 @@ func (p *peer) receive(line []byte) error {
 	case err != nil:
 		p.oddLine("decode "+head.Type, "malformed json frame", line, err)
 		// The request it meant to answer need not run into its deadline.
-		if head.ID != "" {
-			p.pend.settle(head.ID, head.Type, answer{err: fmt.Errorf("malformed answer: %w", err)})
+		if w := p.pend.take(head.ID, head.Type); w != nil {
+			w.ch <- answer{err: fmt.Errorf("malformed answer: %w", err)}
 		}
 	default:
 		p.dispatch(frame)
@@ -106,17 +106,17 @@ func (p *peer) dispatch(frame extproto.Frame) {
 	case extproto.Ready:
 		p.becomeReady(StateReady)
 	case extproto.ToolResult:
-		p.answered(f.ID, f)
+		p.answered(f.ID, f, nil)
 	case extproto.CommandResponse:
-		p.answered(f.ID, f)
+		p.answered(f.ID, f, func() { m.panelAsked(p, f) })
 	case extproto.EventInterceptResponse:
-		p.answered(f.ID, f)
+		p.answered(f.ID, f, nil)
 	case extproto.Notify:
 		if f.Message != "" {
-			m.opts.Emit(event.ExtNotify{Extension: name, Level: noteLevel(f.Level), Message: f.Message})
+			m.emit(event.ExtNotify{Extension: name, Level: noteLevel(f.Level), Message: f.Message})
 		}
 	case extproto.ClearNotes:
-		m.opts.Emit(event.ExtClearNotes{Extension: name})
+		m.emit(event.ExtClearNotes{Extension: name})
 	case extproto.Submit:
 		m.submit(p, f.Text)
 	case extproto.OpenPanel:
@@ -140,14 +140,19 @@ func (p *peer) dispatch(frame extproto.Frame) {
 	}
 }
 
-// answered hands an answer to whoever waits for it.
-func (p *peer) answered(id string, f extproto.Frame) {
-	offset, ok := p.pend.settle(id, f.FrameType(), answer{frame: f})
-	if ok {
-		p.outbox().read(offset)
-	} else {
+// answered hands an answer to whoever waits for it. What the answer itself
+// causes comes before that, and before the frames that follow it.
+func (p *peer) answered(id string, f extproto.Frame, before func()) {
+	w := p.pend.take(id, f.FrameType())
+	if w == nil {
 		p.log.printf("ignored a %s for id %q: nothing waits for it (late, doubled or unknown)", f.FrameType(), id)
+		return
 	}
+	p.outbox().read(w.offset)
+	if before != nil {
+		before()
+	}
+	w.ch <- answer{frame: f}
 }
 
 func noteLevel(level string) string {

@@ -12,9 +12,9 @@ import (
 
 // compact shortens the conversation because the user asked, and reports it,
 // Done last, on failure too.
-func (h *Host) compact(ctx context.Context) error {
+func (h *Host) compact(ctx context.Context, focus string) error {
 	defer h.bus.Publish(event.Done{})
-	_, err := h.shorten(ctx, compact.Manual)
+	_, err := h.shorten(ctx, compact.Manual, focus)
 	if err != nil && ctx.Err() == nil {
 		h.bus.Publish(event.Error{Message: err.Error()})
 	}
@@ -36,14 +36,14 @@ func (h *Host) compactIfDue(ctx context.Context) error {
 	if !due {
 		return nil
 	}
-	if _, err := h.shorten(ctx, compact.Threshold); err != nil && ctx.Err() == nil && !errors.Is(err, compact.ErrNothing) {
+	if _, err := h.shorten(ctx, compact.Threshold, ""); err != nil && ctx.Err() == nil && !errors.Is(err, compact.ErrNothing) {
 		h.bus.Publish(event.Notice{Level: "warn", Text: "the conversation could not be shortened: " + err.Error()})
 	}
 	return ctx.Err()
 }
 
 // shorten replaces the head of the conversation by a summary.
-func (h *Host) shorten(ctx context.Context, why compact.Reason) (string, error) {
+func (h *Host) shorten(ctx context.Context, why compact.Reason, focus string) (string, error) {
 	conn, err := h.connection()
 	if err != nil {
 		return "", err
@@ -55,7 +55,7 @@ func (h *Host) shorten(ctx context.Context, why compact.Reason) (string, error) 
 	id := rand.Text()
 	h.bus.Publish(event.CompactStart{ID: id, MessageCount: len(before), Tokens: size, Auto: why != compact.Manual})
 	r, err := compact.Run(ctx, compact.Options{
-		Client: conn.Client, Model: conn.ID, Window: conn.ContextWindow, Context: size,
+		Client: conn.Client, Model: conn.ID, Window: conn.ContextWindow, Context: size, Focus: focus,
 	}, why, before)
 	if err == nil {
 		err = h.replace(r)
@@ -63,7 +63,7 @@ func (h *Host) shorten(ctx context.Context, why compact.Reason) (string, error) 
 	h.mu.Lock()
 	h.auto.Done(why, h.agent.Transcript())
 	h.mu.Unlock()
-	done := event.CompactDone{ID: id, Summary: r.Text, Tokens: r.After}
+	done := event.CompactDone{ID: id, Summary: r.Text, MessageCount: len(h.agent.Transcript()), Tokens: r.After}
 	if err != nil {
 		done.Error = err.Error()
 	}

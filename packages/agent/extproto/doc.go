@@ -98,6 +98,13 @@ const (
 	KeyRune      = "rune"
 )
 
+// ObservableEvents lists what a subscribe may name in events.
+var ObservableEvents = []string{
+	EventSessionStart, EventSessionEnd, EventUserPromptSubmit, EventTurnStart, EventTurnEnd, EventToolCall,
+	EventToolConfirmation, EventToolResult, EventPermissionDecision, EventAssistantMessage, EventPreCompact,
+	EventPostCompact, EventModelChanged,
+}
+
 // InterceptableEvents lists what a subscribe may name in intercept.
 var InterceptableEvents = []string{
 	EventBeforeAgentStart, EventToolCall, EventTurnStart, EventAssistantMessage,
