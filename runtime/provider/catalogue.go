@@ -24,7 +24,8 @@ type Model struct {
 	Reasoning bool
 	// Price is nil where it is not known; local models have one of zeros.
 	Price *Price
-	// BaseURL overrides the service's for this model.
+	// API and BaseURL override the service's for this model.
+	API     API
 	BaseURL string
 	// Levels translates reasoning levels to the service's words.
 	Levels map[string]string
@@ -109,6 +110,7 @@ type modelEntry struct {
 	PriceOutput     *float64          `json:"priceOutput"`
 	PriceCacheRead  *float64          `json:"priceCacheRead"`
 	PriceCacheWrite *float64          `json:"priceCacheWrite"`
+	API             API               `json:"api"`
 	BaseURL         string            `json:"baseUrl"`
 	Levels          map[string]string `json:"reasoningLevelMap"`
 }
@@ -198,6 +200,9 @@ func (c *Catalogue) addProvider(id string, e providerEntry) error {
 		if m.ID == "" {
 			return fmt.Errorf("models[%d] has no id", i)
 		}
+		if m.API != "" && !m.API.known() {
+			return fmt.Errorf("models[%d]: api is %q; it can be %s", i, m.API, apiWords)
+		}
 		c.setModel(info.ID, m)
 	}
 	return nil
@@ -236,6 +241,9 @@ func (c *Catalogue) setModel(provider string, e modelEntry) {
 	}
 	if e.BaseURL != "" {
 		m.BaseURL = e.BaseURL
+	}
+	if e.API != "" {
+		m.API = e.API
 	}
 	if e.Levels != nil {
 		m.Levels = e.Levels

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/patriceckhart/zot/runtime/provider/anthropic"
 	"github.com/patriceckhart/zot/runtime/provider/httpapi"
 )
 
@@ -38,6 +39,8 @@ func Discover(ctx context.Context, o Options) ([]Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	info.API = orElse(o.API, info.API)
+	base = versioned(info.API, base)
 	if base == info.BaseURL {
 		o.HTTP.Insecure = false
 	}
@@ -51,12 +54,16 @@ func Discover(ctx context.Context, o Options) ([]Model, error) {
 
 func list(ctx context.Context, hc *http.Client, info Info, base, key, agent string) ([]Model, error) {
 	origin := httpapi.Origin{Provider: info.ID, BaseURL: base, AuthRemedy: authRemedy(info), Secrets: []string{key}}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/models", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/models"+query(info.API), nil)
 	if err != nil {
 		return nil, refuse(info.ID, "%v", "check the base URL", err)
 	}
 	req.Header.Set("User-Agent", orElse(agent, "zot"))
-	if key != "" {
+	switch {
+	case info.API == APIAnthropic:
+		req.Header.Set("Anthropic-Version", anthropic.Version)
+		req.Header.Set("X-Api-Key", key)
+	case key != "":
 		req.Header.Set("Authorization", "Bearer "+key)
 	}
 	resp, err := hc.Do(req)
@@ -85,6 +92,14 @@ func list(ctx context.Context, hc *http.Client, info Info, base, key, agent stri
 		}
 	}
 	return models, nil
+}
+
+// query asks for all models at once where the service would page.
+func query(api API) string {
+	if api == APIAnthropic {
+		return "?limit=1000"
+	}
+	return ""
 }
 
 // cause strips what only a retry needs from a failure.

@@ -3,19 +3,22 @@ package provider
 import (
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/patriceckhart/zot/runtime/message"
 	"github.com/patriceckhart/zot/runtime/model"
+	"github.com/patriceckhart/zot/runtime/provider/anthropic"
 	"github.com/patriceckhart/zot/runtime/provider/httpapi"
 	"github.com/patriceckhart/zot/runtime/provider/openai"
+	"github.com/patriceckhart/zot/runtime/provider/responses"
 )
 
-const apiWords = `"openai"`
+const apiWords = `"openai", "openai-responses" or "anthropic"`
 
-func (a API) known() bool { return a == APIChat }
+func (a API) known() bool { return a == APIChat || a == APIResponses || a == APIAnthropic }
 
 // A Credential is what a store holds for a service. The zero value is none.
 type Credential struct {
@@ -30,7 +33,7 @@ type Options struct {
 	Model    string // "gpt-5", or "openai/gpt-5" where Provider is empty
 	BaseURL  string
 	APIKey   string
-	API      API // of a base URL without a provider; APIChat where empty
+	API      API // overrides the wire of the service and the model
 
 	// Getenv looks a variable up; nil finds none.
 	Getenv func(name string) string
@@ -48,6 +51,7 @@ type Options struct {
 type Selection struct {
 	Provider Info
 	Model    Model
+	API      API // the wire that is spoken
 	BaseURL  string
 	KeyFrom  string // "--api-key", "$OPENAI_API_KEY", "stored", or empty without a key
 }
@@ -72,19 +76,41 @@ func New(o Options) (model.Client, Selection, error) {
 	if err != nil {
 		return nil, sel, &model.Error{Provider: sel.Provider.ID, Kind: model.KindBadRequest, Message: err.Error(), Err: err}
 	}
+	return r.client(sel, key, hc), sel, nil
+}
+
+// client builds the client of the selection's wire.
+func (r *resolver) client(sel Selection, key string, hc *http.Client) model.Client {
+	id, remedy := sel.Provider.ID, authRemedy(sel.Provider)
+	cost := func(name string, u message.Usage) float64 {
+		usd, _ := r.catalogue.Cost(id, name, u)
+		return usd
+	}
+	switch sel.API {
+	case APIAnthropic:
+		return anthropic.New(anthropic.Options{
+			Provider: id, BaseURL: sel.BaseURL, APIKey: key, AuthRemedy: remedy, UserAgent: r.UserAgent,
+			HTTP: hc, Retry: r.Retry, Levels: sel.Model.Levels, Cost: cost,
+			MaxTokens: func(name string) int {
+				m, _ := r.catalogue.Find(id, name)
+				return m.MaxOutput
+			},
+		})
+	case APIResponses:
+		return responses.New(responses.Options{
+			Provider: id, BaseURL: sel.BaseURL, APIKey: key, AuthRemedy: remedy, UserAgent: r.UserAgent,
+			HTTP: hc, Retry: r.Retry, Levels: sel.Model.Levels, Cost: cost,
+		})
+	}
 	d := sel.Provider.dialect
-	d.DeferredInPlace = DeferredInPlace(sel.Provider.ID, sel.Model.ID)
+	d.DeferredInPlace = DeferredInPlace(id, sel.Model.ID)
 	if sel.Model.Levels != nil {
 		d.Levels = sel.Model.Levels
 	}
-	cost := func(name string, u message.Usage) float64 {
-		usd, _ := r.catalogue.Cost(sel.Provider.ID, name, u)
-		return usd
-	}
 	return openai.New(openai.Options{
-		Provider: sel.Provider.ID, BaseURL: sel.BaseURL, APIKey: key, AuthRemedy: authRemedy(sel.Provider),
-		UserAgent: o.UserAgent, HTTP: hc, Retry: o.Retry, Dialect: d, Cost: cost,
-	}), sel, nil
+		Provider: id, BaseURL: sel.BaseURL, APIKey: key, AuthRemedy: remedy, UserAgent: r.UserAgent,
+		HTTP: hc, Retry: r.Retry, Dialect: d, Cost: cost,
+	})
 }
 
 // authRemedy says how to give a key to a service.
@@ -139,9 +165,11 @@ func (r *resolver) resolve() (Selection, string, error) {
 	if sel.Model, err = r.model(info); err != nil {
 		return sel, "", err
 	}
+	sel.API = orElse(r.API, orElse(sel.Model.API, info.API))
 	if sel.BaseURL, err = r.baseURL(info, sel.Model, stored); err != nil {
 		return sel, "", err
 	}
+	sel.BaseURL = versioned(sel.API, sel.BaseURL)
 	if key == "" && info.NeedsKey {
 		e := &model.Error{Provider: info.ID, Model: sel.Model.ID, Kind: model.KindAuth, Message: "there is no API key for " + info.Name, Remedy: authRemedy(info)}
 		return sel, "", e
@@ -287,6 +315,15 @@ func (r *resolver) baseURL(i Info, m Model, stored Credential) (string, error) {
 		remedy = "run zot demo, which starts it"
 	}
 	return "", &model.Error{Provider: i.ID, Kind: model.KindNoModel, Message: "the address of the server is not known", Remedy: remedy}
+}
+
+// versioned adds the version that addresses of Anthropic's API are usually
+// given without.
+func versioned(api API, base string) string {
+	if u, err := url.Parse(base); err == nil && api == APIAnthropic && u.Path == "" {
+		return base + "/v1"
+	}
+	return base
 }
 
 func checkURL(s string) error {

@@ -8,8 +8,8 @@
 //		Getenv:   os.Getenv,
 //	})
 //
-// The wires are in the packages below: openai (chat completions), and what they
-// share in httpapi, sse, answer and history. A service that speaks one of the
+// The wires are in the packages below: openai (chat completions), responses and
+// anthropic, and what they share in httpapi, sse, answer and history. A service that speaks one of the
 // wires needs no code: an entry here, or in the user's models.json, does.
 package provider
 
@@ -25,7 +25,9 @@ type API string
 
 // The wires.
 const (
-	APIChat API = "openai"
+	APIChat      API = "openai"           // chat completions
+	APIResponses API = "openai-responses" // OpenAI's Responses
+	APIAnthropic API = "anthropic"        // Anthropic's Messages
 )
 
 // Info describes a service.
@@ -63,7 +65,7 @@ var builtin = []Info{
 		dialect: openai.Dialect{MaxTokens: "max_completion_tokens"},
 	},
 	{
-		ID: "anthropic", Name: "Anthropic", Aliases: []string{"claude"}, API: APIChat, BaseURL: "https://api.anthropic.com/v1", BaseURLEnv: "ANTHROPIC_BASE_URL",
+		ID: "anthropic", Name: "Anthropic", Aliases: []string{"claude"}, API: APIAnthropic, BaseURL: "https://api.anthropic.com/v1", BaseURLEnv: "ANTHROPIC_BASE_URL",
 		KeyEnv: []string{"ANTHROPIC_API_KEY"}, DefaultModel: "claude-sonnet-5", NeedsKey: true,
 	},
 	{

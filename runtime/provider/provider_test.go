@@ -61,6 +61,7 @@ func TestNewResolves(t *testing.T) {
 		{"Ollama elsewhere", provider.Options{Provider: "ollama", Model: "qwen3", Getenv: env("OLLAMA_HOST", "0.0.0.0:4000")}, "ollama qwen3 http://127.0.0.1:4000/v1 "},
 		{"Ollama by URL", provider.Options{Provider: "ollama", Model: "qwen3", Getenv: env("OLLAMA_HOST", "https://box.example/")}, "ollama qwen3 https://box.example:11434/v1 "},
 		{"a tag with a colon stays", provider.Options{Provider: "ollama", Model: "hf.co/a/b:q4"}, "ollama hf.co/a/b:q4 http://127.0.0.1:11434/v1 "},
+		{"Anthropic by its usual address", provider.Options{Provider: "claude", Getenv: env("ANTHROPIC_API_KEY", "k", "ANTHROPIC_BASE_URL", "http://proxy:1")}, "anthropic claude-sonnet-5 http://proxy:1/v1 $ANTHROPIC_API_KEY"},
 		{"the demo's server", provider.Options{Provider: "demo", BaseURL: "http://127.0.0.1:9/v1"}, "demo scripted-demo http://127.0.0.1:9/v1 "},
 	}
 	for _, tt := range tests {
@@ -130,6 +131,36 @@ func TestNewClientWorks(t *testing.T) {
 	got := providertest.Ask(t, c, model.Request{Model: "gpt-5.1", Messages: []message.Message{{Role: message.User, Content: []message.Block{message.Text{Text: "hi"}}}}})
 	if got.Text != "Hi." || got.Response.Usage.CostUSD != 2.25 {
 		t.Errorf("got %q, cost %v, %v; want Hi. for 2.25", got.Text, got.Response.Usage.CostUSD, got.Err)
+	}
+}
+
+// Each wire is reached: by the service's own choice, the model's and the user's.
+func TestWires(t *testing.T) {
+	tests := []struct {
+		o    provider.Options
+		wire providertest.Wire
+	}{
+		{provider.Options{Provider: "openai"}, providertest.Chat},
+		{provider.Options{Provider: "openai", Model: "gpt-5.1-codex"}, providertest.Responses},
+		{provider.Options{Provider: "openai", API: provider.APIResponses}, providertest.Responses},
+		{provider.Options{Provider: "anthropic"}, providertest.Messages},
+		{provider.Options{Provider: "anthropic", API: provider.APIChat}, providertest.Chat},
+		{provider.Options{Model: "m", API: provider.APIAnthropic}, providertest.Messages},
+	}
+	for _, tt := range tests {
+		srv := providertest.New(t, "models a b\nturn\n say Hi.\n usage input=1000000 output=1000000")
+		tt.o.BaseURL, tt.o.APIKey = srv.URL(), "k"
+		c, sel, err := provider.New(tt.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := providertest.Ask(t, c, model.Request{Model: sel.Model.ID, Messages: []message.Message{{Role: message.User, Content: []message.Block{message.Text{Text: "hi"}}}}})
+		if got.Text != "Hi." || srv.Requests()[0].Wire != tt.wire || (got.Response.Usage.CostUSD > 0) != (sel.Model.Price != nil) {
+			t.Errorf("%+v: got %q over %q, cost %v, %v; want %q", tt.o, got.Text, srv.Requests()[0].Wire, got.Response.Usage.CostUSD, got.Err, tt.wire)
+		}
+		if models, err := provider.Discover(t.Context(), tt.o); err != nil || len(models) != 2 {
+			t.Errorf("%+v: discovered %v, %v", tt.o, models, err)
+		}
 	}
 }
 

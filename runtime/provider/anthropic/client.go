@@ -28,8 +28,8 @@ import (
 	"github.com/patriceckhart/zot/runtime/provider/httpapi"
 )
 
-// version is the API's; the header is required.
-const version = "2023-06-01"
+// Version is the API's, as the header Anthropic-Version must state it.
+const Version = "2023-06-01"
 
 // defaultMaxTokens bounds an answer whose model's own bound is not known. The
 // API demands a bound.
@@ -126,7 +126,7 @@ func (c *Client) learn(err error) bool {
 func (c *Client) header() http.Header {
 	h := http.Header{}
 	h.Set("User-Agent", c.opts.UserAgent)
-	h.Set("Anthropic-Version", version)
+	h.Set("Anthropic-Version", Version)
 	if c.opts.APIKey != "" {
 		h.Set("X-Api-Key", c.opts.APIKey)
 	}

@@ -46,23 +46,6 @@ type chatTool struct {
 	} `json:"function"`
 }
 
-func parseRequest(wire Wire, body []byte) (Request, error) {
-	switch wire {
-	case Chat:
-		return parseChat(body)
-	case Messages:
-		return parseMessages(body)
-	}
-	return Request{}, fmt.Errorf("no parser for the wire %q", wire)
-}
-
-func newVoice(wire Wire, re *reply) voice {
-	if wire == Messages {
-		return &messagesVoice{re: re}
-	}
-	return &chatVoice{re: re}
-}
-
 func parseChat(body []byte) (Request, error) {
 	var c chatRequest
 	if err := json.Unmarshal(body, &c); err != nil {

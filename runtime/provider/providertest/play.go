@@ -25,13 +25,37 @@ type voice interface {
 	whole(reason string, u *Usage) any
 }
 
+// parseRequest reads a request of a wire.
+func parseRequest(wire Wire, body []byte) (Request, error) {
+	switch wire {
+	case Chat:
+		return parseChat(body)
+	case Messages:
+		return parseMessages(body)
+	case Responses:
+		return parseResponses(body)
+	}
+	return Request{}, fmt.Errorf("no parser for the wire %q", wire)
+}
+
+// newVoice returns the voice of a wire.
+func newVoice(wire Wire, re *reply) voice {
+	switch wire {
+	case Messages:
+		return &messagesVoice{re: re}
+	case Responses:
+		return &responsesVoice{re: re}
+	}
+	return &chatVoice{re: re}
+}
+
 // Usage is the count of tokens that an answer reports.
 type Usage struct {
 	Input, Output, Cached, Written, Reasoning int
 	Cost                                      float64
 }
 
-// An answer is the state of one answer being given.
+// A reply is the state of one answer being given.
 type reply struct {
 	w      http.ResponseWriter
 	turn   *Turn

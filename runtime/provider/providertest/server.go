@@ -17,8 +17,9 @@ type Wire string
 
 // The wires that the server speaks, each at its own path.
 const (
-	Chat     Wire = "chat"     // OpenAI: POST /v1/chat/completions
-	Messages Wire = "messages" // Anthropic: POST /v1/messages
+	Chat      Wire = "chat"      // OpenAI: POST /v1/chat/completions
+	Responses Wire = "responses" // OpenAI: POST /v1/responses
+	Messages  Wire = "messages"  // Anthropic: POST /v1/messages
 )
 
 // A Server answers from a script. Create one with [New] in a Go test, or with
@@ -72,6 +73,7 @@ func Start(script *Script, addr string) (*Server, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/models", s.models)
 	mux.HandleFunc("POST /v1/chat/completions", s.serve(Chat))
+	mux.HandleFunc("POST /v1/responses", s.serve(Responses))
 	mux.HandleFunc("POST /v1/messages", s.serve(Messages))
 	mux.HandleFunc("/", s.unknown)
 	s.http = &http.Server{Handler: mux}
