@@ -42,7 +42,7 @@ func newBash(o Options) *bashTool { return &bashTool{opts: o, shell: findShell(o
 func (t *bashTool) Spec() tool.Spec {
 	spill := ""
 	if t.opts.SpillDir != "" {
-		spill = ", and the whole is saved to a file that the result names"
+		spill = "; all of it, up to " + size(t.opts.MaxSpill) + ", is saved to a file that the result names"
 	}
 	text := fill(bashText, "shell", t.shell.name(), "timeout", inSeconds(t.opts.BashTimeout), "max", inSeconds(t.opts.BashTimeoutMax),
 		"lines", fmt.Sprint(t.opts.MaxLines), "bytes", size(int64(t.opts.MaxBytes)), "spill", spill)

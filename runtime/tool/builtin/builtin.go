@@ -153,5 +153,5 @@ func size(n int64) string {
 		}
 		v, unit = v/1024, u
 	}
-	return strconv.FormatFloat(v, 'f', 1, 64) + " " + unit
+	return strings.TrimSuffix(strconv.FormatFloat(v, 'f', 1, 64), ".0") + " " + unit
 }

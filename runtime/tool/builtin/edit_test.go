@@ -220,3 +220,9 @@ func plain(data []byte, e replacement) bool {
 	return utf8.Valid(data) && !bytes.Contains(data, []byte{'\r'}) && !strings.Contains(e.New, "\r") &&
 		bytes.Count(data, []byte(e.Old)) == 1
 }
+
+func TestNearestLooksPastIndentation(t *testing.T) {
+	b := newBench(t)
+	b.file("f", "{\n\tone()\n\ttwo()\n}\n")
+	b.fails("edit", edit("f", "one()\n\tfour()", "x"), "at line 3 the file has \"\\ttwo()\" where oldText has \"\\tfour()\"")
+}

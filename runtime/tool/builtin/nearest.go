@@ -21,7 +21,7 @@ func notFound(data []byte, enc encoding, e replacement) error {
 	want := strings.Split(strings.TrimSuffix(strings.ReplaceAll(e.Old, "\r\n", "\n"), "\n"), "\n")
 	var b strings.Builder
 	b.WriteString("oldText was not found")
-	if len(strings.TrimSpace(e.New)) > 0 && strings.Contains(strings.Join(file, "\n"), strings.TrimSuffix(strings.ReplaceAll(e.New, "\r\n", "\n"), "\n")) {
+	if there(file, e.New) {
 		b.WriteString(" (newText is there already: perhaps the edit was made before)")
 	}
 	at, ok := nearest(file, want)
@@ -37,14 +37,31 @@ func notFound(data []byte, enc encoding, e replacement) error {
 	if end > at+maxQuoted {
 		fmt.Fprintf(&b, "       | (%s)\n", count(end-at-maxQuoted, "more line"))
 	}
-	for i := range want {
-		if at+i < len(file) && file[at+i] != want[i] {
-			fmt.Fprintf(&b, "at line %d the file has %q where oldText has %q", at+i+1, clip(file[at+i]), clip(want[i]))
-			return errors.New(b.String())
+	b.WriteString(parting(file[at:], want, at+1))
+	return errors.New(b.String())
+}
+
+// parting says where the nearest text and oldText part, in words before white
+// space: a difference in indentation alone would have been found.
+func parting(file, want []string, line int) string {
+	for _, same := range []func(a, b string) bool{
+		func(a, b string) bool { return strings.TrimSpace(a) == strings.TrimSpace(b) },
+		func(a, b string) bool { return a == b },
+	} {
+		for i := range want {
+			if i < len(file) && !same(file[i], want[i]) {
+				return fmt.Sprintf("at line %d the file has %q where oldText has %q", line+i, clip(file[i]), clip(want[i]))
+			}
 		}
 	}
-	b.WriteString("the file ends where oldText goes on")
-	return errors.New(b.String())
+	return "the file ends where oldText goes on"
+}
+
+// there reports whether the new text is in the file already, if it is long
+// enough for that to mean something.
+func there(file []string, text string) bool {
+	text = strings.TrimSuffix(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	return len(strings.TrimSpace(text)) >= 8 && strings.Contains(strings.Join(file, "\n"), text)
 }
 
 func clip(s string) string {

@@ -11,7 +11,7 @@ import (
 func textOf(r tool.Result) string { return message.TextOf(r.Content) }
 
 func TestSize(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 bytes", 1: "1 byte", 1023: "1023 bytes", 1024: "1.0 KiB", 50 << 10: "50.0 KiB", 3 << 30: "3.0 GiB"} {
+	for n, want := range map[int64]string{0: "0 bytes", 1: "1 byte", 1023: "1023 bytes", 1024: "1 KiB", 1536: "1.5 KiB", 50 << 10: "50 KiB", 3 << 30: "3 GiB"} {
 		if got := size(n); got != want {
 			t.Errorf("size(%d) = %q, want %q", n, got, want)
 		}
