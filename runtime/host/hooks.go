@@ -26,7 +26,7 @@ func (k hooks) Overflowed(ctx context.Context) bool {
 	if !may {
 		return false
 	}
-	_, err := k.h.shorten(ctx, compact.Overflow)
+	_, err := k.h.shorten(ctx, compact.Overflow, "")
 	return err == nil
 }
 

@@ -242,6 +242,14 @@ func (h *Host) SetReasoning(level string) error {
 // Transcript returns the conversation so far, Usage the tokens it took.
 func (h *Host) Transcript() []message.Message { return h.agent.Transcript() }
 
+// ContextUsed is how many tokens the conversation took of the model's window
+// at the last model call; 0 where that is not known.
+func (h *Host) ContextUsed() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.lastTurn.Context()
+}
+
 // Usage returns the tokens used so far.
 func (h *Host) Usage() message.Usage { return h.agent.Usage() }
 

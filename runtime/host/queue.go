@@ -84,8 +84,10 @@ func (h *Host) Submit(p Prompt) (t *Ticket, queued bool) {
 
 // SubmitCompact shortens the conversation, after the prompts that are running
 // or waiting.
-func (h *Host) SubmitCompact() *Ticket {
-	t, _ := h.enqueue(&Ticket{done: make(chan struct{}), work: h.compact})
+// Focus says what the summary should dwell on; it may be empty.
+func (h *Host) SubmitCompact(focus string) *Ticket {
+	work := func(ctx context.Context) error { return h.compact(ctx, focus) }
+	t, _ := h.enqueue(&Ticket{done: make(chan struct{}), work: work})
 	return t
 }
 

@@ -114,7 +114,7 @@ func (s *server) prompt(c rpcproto.Command) {
 
 func (s *server) compact(c rpcproto.Command) {
 	s.succeed(c, rpcproto.StartedData{Started: true})
-	s.opts.Host.SubmitCompact()
+	s.opts.Host.SubmitCompact("")
 }
 
 func (s *server) state() rpcproto.StateData {

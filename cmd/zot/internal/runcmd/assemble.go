@@ -24,13 +24,16 @@ import (
 
 // A run is a host and what it was assembled from.
 type run struct {
-	flags   *Flags
-	streams *iostreams.Streams
-	w       *workspace.Workspace
-	host    *host.Host
-	connect *connector
-	store   *session.Store
-	notices []event.Event // what is to be said once somebody listens
+	flags    *Flags
+	streams  *iostreams.Streams
+	w        *workspace.Workspace
+	host     *host.Host
+	connect  *connector
+	store    *session.Store
+	kept     *session.Session // of the conversation; nil where nothing is kept
+	builtin  []tool.Tool
+	skillSet func() *skill.Set
+	notices  []event.Event // what is to be said once somebody listens
 }
 
 // face is what an assembly needs to know of the face that will drive it.
@@ -78,6 +81,7 @@ func overrides(f *Flags) []config.Override {
 func (a *run) build(as face) error {
 	cfg := &a.w.Settings.Config
 	skills := a.skills()
+	a.skillSet, a.builtin = skills, a.tools(skills)
 	ext := managerOptions(a.w)
 	ext.Interactive = as.interactive
 	planner := &planner{
@@ -86,7 +90,7 @@ func (a *run) build(as face) error {
 	}
 	opts := host.Options{
 		Version: version.Number, CWD: a.w.CWD, Connect: a.connect.connect,
-		Tools: a.tools(skills), Only: a.onlyTools(cfg), Plan: planner.plan, Extensions: ext,
+		Tools: a.builtin, Only: a.onlyTools(cfg), Plan: planner.plan, Extensions: ext,
 		SystemPrompt: a.systemPrompt(skills), MaxSteps: cfg.MaxSteps,
 		Asker: as.asker, BuiltinCommand: as.commands, ReadyWait: cfg.Timeouts.ReadyWait,
 		CompactAt: cfg.Compaction.Threshold,
@@ -115,6 +119,14 @@ func (askAll) Decide(context.Context, tool.Call, tool.Tool) guard.Decision {
 // notice keeps a line of the host's own until somebody listens.
 func (a *run) notice(level, text string) {
 	a.notices = append(a.notices, event.Notice{Level: level, Text: text})
+}
+
+// say reports a line of the host's own.
+func (a *run) say(level, text string) {
+	a.notice(level, text)
+	if a.host != nil {
+		a.announce()
+	}
 }
 
 // announce says what was kept for the first listener.

@@ -44,6 +44,7 @@ func (a *run) newConversation() (host.Conversation, error) {
 	if err != nil {
 		return host.Conversation{}, err
 	}
+	a.kept = s
 	return host.Conversation{ID: s.Meta().ID, Journal: s}, nil
 }
 
@@ -53,8 +54,9 @@ func (a *run) resume(path string) (host.Conversation, error) {
 	if err != nil {
 		return host.Conversation{}, err
 	}
+	a.kept = s
 	for _, n := range loaded.Notices {
-		a.notice("warn", n)
+		a.say("warn", n)
 	}
 	a.connect.remember(loaded.Meta.Provider, loaded.Meta.Model)
 	return host.Conversation{

@@ -1,0 +1,194 @@
+package runcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/patriceckhart/zot/runtime/command"
+	"github.com/patriceckhart/zot/runtime/extension"
+	"github.com/patriceckhart/zot/runtime/guard"
+	"github.com/patriceckhart/zot/runtime/host"
+	"github.com/patriceckhart/zot/runtime/message"
+	"github.com/patriceckhart/zot/runtime/model"
+	"github.com/patriceckhart/zot/runtime/provider"
+	"github.com/patriceckhart/zot/tui"
+	"github.com/patriceckhart/zot/tui/dialog"
+)
+
+// A desk is the session as the terminal interface sees it: tui.Runtime and its
+// abilities, of which each theme has a file.
+type desk struct {
+	run    *run
+	asks   chan tui.Ask
+	events *feed
+
+	mu    sync.Mutex // guards below
+	busy  bool
+	state tui.State // what refresh found of the model
+	shell []string  // commands the user ran, for the next prompt
+	yolo  bool
+}
+
+// refresh looks which model can be asked. It may run a command that prints a
+// key, so it is not called from the screen.
+func (d *desk) refresh() {
+	conn, err := d.run.host.Connection()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := &d.state
+	if err != nil {
+		s.Ready, s.Hint = false, hintOf(err)
+		return
+	}
+	s.Ready, s.Hint = true, ""
+	s.Provider, s.Model, s.ContextWindow = conn.Provider, conn.ID, conn.ContextWindow
+	s.Demo = conn.Provider == provider.DemoID
+}
+
+func hintOf(err error) string {
+	var e *model.Error
+	if errors.As(err, &e) && e.Kind == model.KindNoModel {
+		return "no model is configured: /login PROVIDER keeps a key, a variable like OPENAI_API_KEY gives one, and `zot demo` shows all of this without"
+	}
+	return err.Error()
+}
+
+// State implements tui.Runtime.
+func (d *desk) State() tui.State {
+	h := d.run.host
+	d.mu.Lock()
+	s := d.state
+	s.Busy = d.busy
+	d.mu.Unlock()
+	u := h.Usage()
+	s.Cwd, s.SessionID = d.run.w.CWD, h.SessionID()
+	s.ContextUsed, s.CostUSD, s.CostKnown = h.ContextUsed(), u.CostUSD, u.Known
+	return s
+}
+
+// Transcript implements tui.Runtime.
+func (d *desk) Transcript() []message.Message { return d.run.host.Transcript() }
+
+// Submit implements tui.Runtime. What the user ran with "!" goes along.
+func (d *desk) Submit(p tui.Prompt) {
+	d.mu.Lock()
+	notes := d.shell
+	d.shell = nil
+	d.busy = true
+	d.mu.Unlock()
+	if len(notes) > 0 {
+		p.Text = strings.Join(append(notes, p.Text), "\n\n")
+	}
+	d.run.host.Submit(host.Prompt{Text: p.Text, Images: p.Images})
+}
+
+// Queue implements tui.Runtime.
+func (d *desk) Queue() []string { return d.run.host.Queue() }
+
+// TakeBackQueue implements tui.Runtime.
+func (d *desk) TakeBackQueue() []string {
+	var texts []string
+	for _, p := range d.run.host.TakeBack() {
+		texts = append(texts, p.Text)
+	}
+	return texts
+}
+
+// Cancel implements tui.Runtime.
+func (d *desk) Cancel() { d.run.host.Cancel() }
+
+// Commands implements tui.Runtime.
+func (d *desk) Commands() []command.Command { return d.run.host.Commands() }
+
+// RunCommand implements tui.Runtime.
+func (d *desk) RunCommand(ctx context.Context, name, args string) (tui.Outcome, error) {
+	o, err := d.run.host.RunCommand(ctx, name, args)
+	out := tui.Outcome{Action: "noop", Extension: o.Extension}
+	switch {
+	case errors.Is(err, extension.ErrUnknownCommand):
+		return out, fmt.Errorf("unknown command /%s — type /help to see the list", name)
+	case err != nil:
+		return out, err
+	case o.Prompt != "":
+		out.Action, out.Text = "prompt", o.Prompt
+	case o.Insert != "":
+		out.Action, out.Text = "insert", o.Insert
+	case o.Panel:
+		out.Action = "open_panel"
+	}
+	return out, nil // what is displayed comes as an event
+}
+
+// PanelKey implements tui.Runtime.
+func (d *desk) PanelKey(ext, id, key, text string) {
+	d.run.host.Extensions().PanelKey(ext, id, key, text)
+}
+
+// PanelClosed implements tui.Runtime.
+func (d *desk) PanelClosed(ext, id string) { d.run.host.Extensions().PanelClosed(ext, id) }
+
+// PanelResize implements tui.Runtime.
+func (d *desk) PanelResize(ext, id string, width, height int) {
+	d.run.host.Extensions().PanelResize(ext, id, width, height)
+}
+
+// The answers to the question about a tool call, in the order shown.
+const (
+	answerYes = iota
+	answerTool
+	answerAll
+	answerNo
+)
+
+// Confirm implements guard.Asker: it puts the question on the screen.
+func (d *desk) Confirm(ctx context.Context, q guard.Question) (guard.Answer, error) {
+	answer := make(chan int, 1)
+	withdrawn := make(chan struct{})
+	defer close(withdrawn)
+	ask := tui.Ask{
+		Kind: dialog.Confirm, From: q.Extension, Title: "run " + q.Call.Name + "?",
+		Command: exact(q), Cwd: d.run.w.CWD, Body: append(q.Changes, reasonLines(q.Reason)...),
+		Options: []dialog.Option{
+			{Label: "yes"},
+			{Label: "yes, and later calls of " + q.Remember, Detail: "for this session"},
+			{Label: "yes, and all later calls", Detail: "for this session"},
+			{Label: "no"},
+		},
+		Cancel: answerNo, Default: answerYes, Withdrawn: withdrawn,
+		Answer: func(option int) { answer <- option },
+	}
+	select {
+	case d.asks <- ask:
+	case <-ctx.Done():
+		return guard.Answer{}, ctx.Err()
+	}
+	select {
+	case option := <-answer:
+		return guard.Answer{
+			Allow: option != answerNo, Always: option == answerTool, Everything: option == answerAll,
+		}, nil
+	case <-ctx.Done():
+		return guard.Answer{}, ctx.Err()
+	}
+}
+
+// exact is what would run, to the letter: the command of bash, else the
+// arguments.
+func exact(q guard.Question) string {
+	if q.Call.Name == "bash" {
+		if command := stringField(q.Call.Args, "command"); command != "" {
+			return command
+		}
+	}
+	return string(q.Call.Args)
+}
+
+func reasonLines(reason string) []string {
+	if reason == "" {
+		return nil
+	}
+	return strings.Split(reason, "\n")
+}
