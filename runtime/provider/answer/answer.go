@@ -4,10 +4,8 @@
 package answer
 
 import (
-	"bytes"
 	"crypto/rand"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
@@ -298,25 +296,4 @@ func Args(raw string) (args json.RawMessage, ok bool) {
 func isObject(s string) bool {
 	s = strings.TrimSpace(s)
 	return strings.HasPrefix(s, "{") && json.Valid([]byte(s))
-}
-
-// Fault says where arguments stop being a JSON object, for the model to read:
-// it is the tool's error in place of running it.
-func Fault(raw string) string {
-	var v any
-	dec := json.NewDecoder(bytes.NewReader([]byte(raw)))
-	err := dec.Decode(&v)
-	if err == nil {
-		if _, ok := v.(map[string]any); !ok {
-			return "the arguments are not a JSON object"
-		}
-		if dec.More() {
-			return fmt.Sprintf("the arguments go on behind the end of the JSON object, at byte %d of %d", dec.InputOffset(), len(raw))
-		}
-		return "the arguments are not valid JSON"
-	}
-	if syn, ok := err.(*json.SyntaxError); ok {
-		return fmt.Sprintf("the arguments are not valid JSON: %v at byte %d of %d", syn, syn.Offset, len(raw))
-	}
-	return fmt.Sprintf("the arguments are not valid JSON: they end too early, at byte %d", len(raw))
 }

@@ -32,19 +32,6 @@ func TestArgs(t *testing.T) {
 	}
 }
 
-func TestFault(t *testing.T) {
-	for raw, want := range map[string]string{
-		`{"a": "b`:  "end too early, at byte 8",
-		`{"a": b}`:  "at byte 7 of 8",
-		`[1]`:       "not a JSON object",
-		`{"a":1}{}`: "at byte 7 of 9",
-	} {
-		if got := answer.Fault(raw); !strings.Contains(got, want) {
-			t.Errorf("Fault(%q) = %q, want it to say %q", raw, got, want)
-		}
-	}
-}
-
 // Blocks keep the order in which they came, and Break parts them.
 func TestBlocks(t *testing.T) {
 	b := answer.New(func(model.Chunk) {})
