@@ -128,10 +128,11 @@ type (
 	}
 	// CompactDone says that it was, or with Error that it was not.
 	CompactDone struct {
-		Summary string `json:"summary"`
-		ID      string `json:"id,omitempty"`
-		Tokens  int    `json:"tokens,omitempty"`
-		Error   string `json:"error,omitempty"`
+		Summary      string `json:"summary"`
+		ID           string `json:"id,omitempty"`
+		MessageCount int    `json:"message_count,omitempty"` // of the transcript now
+		Tokens       int    `json:"tokens,omitempty"`
+		Error        string `json:"error,omitempty"`
 	}
 	// Retry says that the model call will be tried again after WaitMS.
 	Retry struct {
@@ -223,6 +224,18 @@ type (
 	ExtPanelClose struct {
 		Extension string `json:"extension"`
 		PanelID   string `json:"panel_id"`
+	}
+	// ExtFailed says that an extension could not be loaded or has died.
+	ExtFailed struct {
+		Extension string `json:"extension"`
+		Message   string `json:"message"`
+	}
+	// ExtReloaded says that a reload is over, with counts of extensions.
+	ExtReloaded struct {
+		Stopped int `json:"stopped"`
+		Loaded  int `json:"loaded"`
+		Ready   int `json:"ready"`
+		Failed  int `json:"failed"`
 	}
 	// ExtState says that Loading of Total extensions are not ready yet.
 	ExtState struct {

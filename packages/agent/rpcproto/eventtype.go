@@ -33,6 +33,8 @@ func (ExtPanelOpen) EventType() string        { return "ext_panel_open" }
 func (ExtPanelRender) EventType() string      { return "ext_panel_render" }
 func (ExtPanelClose) EventType() string       { return "ext_panel_close" }
 func (ExtState) EventType() string            { return "ext_state" }
+func (ExtFailed) EventType() string           { return "ext_failed" }
+func (ExtReloaded) EventType() string         { return "ext_reloaded" }
 
 var decoders = map[string]func([]byte) (Event, error){
 	"turn_start":           as[TurnStart],
@@ -66,4 +68,6 @@ var decoders = map[string]func([]byte) (Event, error){
 	"ext_panel_render":     as[ExtPanelRender],
 	"ext_panel_close":      as[ExtPanelClose],
 	"ext_state":            as[ExtState],
+	"ext_failed":           as[ExtFailed],
+	"ext_reloaded":         as[ExtReloaded],
 }

@@ -74,6 +74,8 @@ var events = []struct {
 	{rpcproto.ExtPanelOpen{Extension: "x", PanelID: "p", Title: "t", Lines: []string{"l"}, Footer: "f"}, `{"type":"ext_panel_open","extension":"x","panel_id":"p","title":"t","lines":["l"],"footer":"f"}`},
 	{rpcproto.ExtPanelRender{Extension: "x", PanelID: "p", Title: "t", Lines: []string{"l"}, Footer: "f"}, `{"type":"ext_panel_render","extension":"x","panel_id":"p","title":"t","lines":["l"],"footer":"f"}`},
 	{rpcproto.ExtPanelClose{Extension: "x", PanelID: "p"}, `{"type":"ext_panel_close","extension":"x","panel_id":"p"}`},
+	{rpcproto.ExtFailed{Extension: "x", Message: "m"}, `{"type":"ext_failed","extension":"x","message":"m"}`},
+	{rpcproto.ExtReloaded{Stopped: 1, Ready: 2}, `{"type":"ext_reloaded","stopped":1,"loaded":0,"ready":2,"failed":0}`},
 	{rpcproto.ExtState{Loading: 1, Total: 2}, `{"type":"ext_state","loading":1,"total":2}`},
 }
 
@@ -119,6 +121,7 @@ func TestResponses(t *testing.T) {
 		{"get_messages", rpcproto.MessagesData{Messages: []rpcproto.Message{{Role: "user", Content: contents, Time: at}}}, ""},
 		{"set_model", rpcproto.ModelData{Model: "m"}, `{"model":"m"}`},
 		{"get_models", rpcproto.ModelsData{Models: []rpcproto.Model{{ID: "m", Provider: "p", ContextWindow: 1, MaxOutput: 2, Reasoning: true}}}, `{"models":[{"id":"m","provider":"p","context_window":1,"max_output":2,"reasoning":true}]}`},
+		{"reload_ext", rpcproto.ReloadData{Stopped: 1}, `{"stopped":1,"loaded":0,"ready":0}`},
 		{"ping", rpcproto.PongData{Pong: true}, `{"pong":true}`},
 	} {
 		r, err := rpcproto.Succeed(cmd(c.command), c.data)
@@ -154,7 +157,7 @@ func TestResponses(t *testing.T) {
 func TestCommandsFollowTheSchema(t *testing.T) {
 	schema := compile(t, "command")
 	for _, c := range []rpcproto.Command{
-		{ID: rpcproto.StringID("0"), Type: "hello", Token: "t"},
+		{ID: rpcproto.StringID("0"), Type: "hello", Token: "t", Capabilities: []string{rpcproto.CapConfirm}},
 		{Type: "prompt", Message: "m", Images: []rpcproto.Image{{MIMEType: "image/png", Data: []byte{1, 2}}}},
 		{Type: "abort"}, {Type: "compact"}, {Type: "get_state"}, {Type: "get_messages"}, {Type: "clear"},
 		{Type: "set_model", Model: "m"}, {Type: "set_reasoning", Reasoning: "high"}, {Type: "get_models"}, {Type: "ping"},

@@ -92,7 +92,9 @@ func fromHost(e event.Event) (rpcproto.Event, bool) {
 	case event.CompactStart:
 		return rpcproto.CompactStart{ID: e.ID, MessageCount: e.MessageCount, Tokens: e.Tokens, Auto: e.Auto}, true
 	case event.CompactDone:
-		return rpcproto.CompactDone{Summary: e.Summary, ID: e.ID, Tokens: e.Tokens, Error: e.Error}, true
+		return rpcproto.CompactDone{
+			Summary: e.Summary, ID: e.ID, MessageCount: e.MessageCount, Tokens: e.Tokens, Error: e.Error,
+		}, true
 	case event.ModelChanged:
 		return rpcproto.ModelChanged{Provider: e.Provider, Model: e.Model}, true
 	case event.Notice:
@@ -121,6 +123,10 @@ func fromExtension(e event.Event) (rpcproto.Event, bool) {
 		}, true
 	case event.ExtPanelClose:
 		return rpcproto.ExtPanelClose{Extension: e.Extension, PanelID: e.ID}, true
+	case event.ExtFailed:
+		return rpcproto.ExtFailed{Extension: e.Extension, Message: e.Message}, true
+	case event.ExtReloaded:
+		return rpcproto.ExtReloaded{Stopped: e.Stopped, Loaded: e.Loaded, Ready: e.Ready, Failed: e.Failed}, true
 	case event.ExtState:
 		return rpcproto.ExtState{Loading: e.Loading, Total: e.Total}, true
 	}

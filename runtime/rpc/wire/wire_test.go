@@ -2,7 +2,11 @@ package wire_test
 
 import (
 	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -55,6 +59,7 @@ func TestEveryEventFollowsTheSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	seen := map[string]bool{"ExtSubmit": true}
 	for _, e := range []event.Event{
 		event.TurnStart{Step: 1}, event.UserMessage{}, event.AssistantStart{}, event.TextDelta{Delta: "x"},
 		event.ReasoningDelta{Delta: "x"}, event.ToolUseStart{ID: "c"}, event.ToolUseArgs{}, event.ToolUseEnd{},
@@ -66,7 +71,9 @@ func TestEveryEventFollowsTheSchema(t *testing.T) {
 		event.Retry{Attempt: 1, Of: 2, Wait: time.Second}, event.CompactStart{}, event.CompactDone{}, event.ModelChanged{},
 		event.Error{Message: "x"}, event.Done{}, event.Notice{Level: "info"}, event.ExtNotify{}, event.ExtDisplay{},
 		event.ExtClearNotes{}, event.ExtPanelOpen{}, event.ExtPanelRender{}, event.ExtPanelClose{}, event.ExtState{},
+		event.ExtFailed{}, event.ExtReloaded{},
 	} {
+		seen[reflect.TypeOf(e).Name()] = true
 		text := line(t, e)
 		var v any
 		if err := json.Unmarshal([]byte(text), &v); err != nil {
@@ -74,6 +81,11 @@ func TestEveryEventFollowsTheSchema(t *testing.T) {
 		}
 		if err := schema.Validate(v); err != nil {
 			t.Errorf("%s does not follow the schema: %#v", text, err)
+		}
+	}
+	for _, name := range eventTypes(t) {
+		if !seen[name] {
+			t.Errorf("event.%s is not in this test: give it words on the wire, or say why it has none", name)
 		}
 	}
 	if _, ok := wire.FromEvent(event.ExtSubmit{}); ok {
@@ -99,6 +111,22 @@ func TestWithheldTextStaysHere(t *testing.T) {
 			t.Errorf("%s: reasoning is in %s", c.name, got)
 		}
 	}
+}
+
+// eventTypes reads the names of all events from their source.
+func eventTypes(t *testing.T) []string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", "event", "event.go"), nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, d := range file.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil && f.Name.Name == "event" {
+			names = append(names, f.Recv.List[0].Type.(*ast.Ident).Name)
+		}
+	}
+	return names
 }
 
 func line(t *testing.T, e event.Event) string {
