@@ -21,6 +21,9 @@ import (
 const (
 	enterModes = "\x1b[?1007s\x1b[?1007l"
 	leaveModes = "\x1b[?1007r"
+	// exitModes repeats what the program restores by itself: a frame that was
+	// cut short by the end must not leave a hidden cursor or a held screen.
+	exitModes = leaveModes + "\x1b[?2026l\x1b[?2004l\x1b[?1004l\x1b[?25h"
 )
 
 // A SignalError is the end by a signal from outside.
@@ -73,7 +76,7 @@ func Run(ctx context.Context, opt Options) (err error) {
 	if pause != nil {
 		pause.pause()
 	}
-	_, _ = io.WriteString(opt.Output, leaveModes) // the terminal may be gone
+	_, _ = io.WriteString(opt.Output, exitModes) // the terminal may be gone
 	return m.leave(err)
 }
 

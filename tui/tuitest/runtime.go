@@ -36,6 +36,9 @@ type Runtime struct {
 	ReloadWith tui.ReloadReport
 	// OnCommand answers a command of an extension; nil answers "noop".
 	OnCommand func(ctx context.Context, name, args string) (tui.Outcome, error)
+	// OnSubmit is told of every prompt that is not queued, on a goroutine of its
+	// own; or nil.
+	OnSubmit func(tui.Prompt)
 	// OnShell runs a line for the shell.
 	OnShell func(ctx context.Context, line string) (string, int, error)
 
@@ -124,6 +127,9 @@ func (r *Runtime) Submit(p tui.Prompt) {
 	}
 	r.St.Busy = true
 	r.sent = append(r.sent, p)
+	if r.OnSubmit != nil {
+		go r.OnSubmit(p) // ends when the test's function does
+	}
 }
 
 func (r *Runtime) Queue() []string {

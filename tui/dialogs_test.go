@@ -1,0 +1,362 @@
+package tui_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/patriceckhart/zot/runtime/event"
+	"github.com/patriceckhart/zot/tui"
+	"github.com/patriceckhart/zot/tui/dialog"
+	"github.com/patriceckhart/zot/tui/style"
+	"github.com/patriceckhart/zot/tui/tuitest"
+)
+
+func confirm(title string, got *[]string) tui.Ask {
+	return tui.Ask{Kind: dialog.Confirm, Title: title, Command: "rm -rf build\x1b[2K", Cwd: "/work/project",
+		Options: []dialog.Option{{Label: "allow"}, {Label: "allow for session", Detail: "bash rm *"}, {Label: "deny"}}, Cancel: 2,
+		Answer: func(n int) { *got = append(*got, fmt.Sprintf("%s %d", title, n)) }}
+}
+
+func TestConfirmation(t *testing.T) {
+	rt := tuitest.New()
+	on(t, rt, func(d *tuitest.Driver) {
+		var got []string
+		d.Type("typing ")
+		rt.Asks <- confirm("run it?", &got)
+		rt.Asks <- confirm("and this?", &got)
+		synctest.Wait()
+		d.Type("1")
+		d.Keys("enter", "esc")
+		d.Has("run it?", "rm -rf build^[[2K", "1 of 2", "1. allow", "3. deny", "› typing")
+		if len(got) != 0 {
+			t.Fatalf("keys of the first quarter second answered: %v", got)
+		}
+		d.Sleep(dialog.Guard)
+		d.Keys("down")
+		d.Has("bash rm *")
+		d.Keys("enter")
+		d.Has("and this?")
+		d.Keys("1") // the next one is guarded like the first
+		d.Sleep(dialog.Guard)
+		d.Keys("esc")
+		d.Lacks("and this?")
+		if strings.Join(got, ", ") != "run it? 1, and this? 2" {
+			t.Errorf("answers %v", got)
+		}
+		d.Has("› typing")
+	})
+}
+
+func TestWithdrawnQuestionIsRefusedAndGoes(t *testing.T) {
+	rt := tuitest.New()
+	on(t, rt, func(d *tuitest.Driver) {
+		var got []string
+		a := confirm("run it?", &got)
+		gone := make(chan struct{})
+		a.Withdrawn = gone
+		d.Emit(a)
+		d.Has("run it?")
+		close(gone)
+		d.Sleep(time.Second)
+		d.Lacks("run it?")
+		if strings.Join(got, ", ") != "run it? 2" {
+			t.Errorf("answers %v", got)
+		}
+	})
+}
+
+func TestLeavingRefusesOpenQuestions(t *testing.T) {
+	var got []string
+	rt := tuitest.New()
+	on(t, rt, func(d *tuitest.Driver) {
+		d.Emit(confirm("a", &got), confirm("b", &got))
+	})
+	if strings.Join(got, ", ") != "a 2, b 2" {
+		t.Errorf("answers %v", got)
+	}
+}
+
+func TestTrustFitsASmallScreen(t *testing.T) {
+	rt := tuitest.New()
+	synctest.Test(t, func(t *testing.T) {
+		d := tuitest.Start(t, rt, 80, 10, nil)
+		var got []int
+		a := tui.Ask{Kind: dialog.Trust, Title: "trust this project?", Default: 0, Cancel: 0,
+			Options: []dialog.Option{{Label: "load none"}, {Label: "this time"}, {Label: "remember"}},
+			Answer:  func(n int) { got = append(got, n) }}
+		for i := range 40 {
+			a.Body = append(a.Body, fmt.Sprintf("ext-%d: may read files, changed since you trusted it", i))
+		}
+		d.Emit(a)
+		d.Has("trust this project?", "▸ 1. load none", "2. this time", "3. remember")
+		d.Sleep(time.Second)
+		d.Keys("esc")
+		if fmt.Sprint(got) != "[0]" {
+			t.Errorf("answers %v", got)
+		}
+	})
+}
+
+func TestPanelsGetFourteenKeys(t *testing.T) {
+	rt := tuitest.New()
+	on(t, rt, func(d *tuitest.Driver) {
+		d.Type("draft")
+		d.Emit(event.ExtPanelOpen{Extension: "todo", ID: "1", Title: "todos", Lines: []string{"▸ one", "two"}, Footer: "a add", Asked: true})
+		d.Has("─ todo: todos", "▸ one", "a add", "esc closes")
+		if called(rt, "panel size todo/1 78x") != 1 {
+			t.Errorf("calls %v", rt.Calls())
+		}
+		for _, k := range []string{"up", "down", "left", "right", "enter", "tab", "home", "end", "pgup", "pgdown", "backspace", "delete", "x", " ", "ctrl+x", "f"} {
+			d.Keys(k)
+		}
+		d.Paste("two\nwords")
+		var got []string
+		for _, c := range rt.Calls() {
+			if k, ok := strings.CutPrefix(c, "panel key todo/1 "); ok {
+				got = append(got, k)
+			}
+		}
+		want := "up down left right enter tab home end pageup pagedown backspace delete rune x rune   rune f rune two words"
+		if strings.Join(got, " ") != want {
+			t.Errorf("got  %q\nwant %q", strings.Join(got, " "), want)
+		}
+		d.Emit(event.ExtPanelRender{Extension: "todo", ID: "1", Lines: []string{"changed"}}, event.ExtPanelRender{Extension: "evil", ID: "1", Lines: []string{"spoofed"}})
+		d.Has("changed")
+		d.Lacks("spoofed")
+		d.Keys("esc")
+		d.Lacks("changed")
+		d.Has("› draft")
+		if lastCall(rt) != "panel closed todo/1" {
+			t.Errorf("calls %v", rt.Calls())
+		}
+	})
+}
+
+func TestPanelThatWantsEscGetsTheFirst(t *testing.T) {
+	rt := tuitest.New()
+	on(t, rt, func(d *tuitest.Driver) {
+		d.Emit(event.ExtPanelOpen{Extension: "game", ID: "1", Lines: []string{"playing"}, Keys: []string{"esc"}, Asked: true})
+		d.Keys("esc")
+		d.Has("playing")
+		if lastCall(rt) != "panel key game/1 esc" {
+			t.Errorf("calls %v", rt.Calls())
+		}
+		d.Keys("esc")
+		d.Lacks("playing")
+		d.Emit(event.ExtPanelOpen{Extension: "game", ID: "2", Lines: []string{"again"}, Keys: []string{"esc"}, Asked: true},
+			event.ExtPanelOpen{Extension: "todo", ID: "3", Lines: []string{"other"}, Asked: true})
+		d.Has("other")
+		d.Lacks("again")
+		if called(rt, "panel closed game/2") != 1 {
+			t.Errorf("the owner of the replaced panel was not told: %v", rt.Calls())
+		}
+		d.Emit(event.ExtPanelClose{Extension: "todo"})
+		d.Lacks("other")
+	})
+}
+
+func TestUnaskedPanelTakesNoKeys(t *testing.T) {
+	rt := tuitest.New()
+	on(t, rt, func(d *tuitest.Driver) {
+		d.Type("wri")
+		d.Emit(event.ExtPanelOpen{Extension: "pop", ID: "1", Lines: []string{"look at me"}})
+		d.Type("ting")
+		d.Has("look at me", "› writing", "alt+p to use it")
+		if called(rt, "panel key") != 0 {
+			t.Errorf("keys were taken: %v", rt.Calls())
+		}
+		d.Keys("alt+p", "x")
+		if lastCall(rt) != "panel key pop/1 rune x" {
+			t.Errorf("calls %v", rt.Calls())
+		}
+	})
+}
+
+func TestBurstOfRendersShowsTheLast(t *testing.T) {
+	rt := tuitest.New()
+	on(t, rt, func(d *tuitest.Driver) {
+		d.Emit(event.ExtPanelOpen{Extension: "p", ID: "1", Lines: []string{"start"}, Asked: true})
+		d.Keys("alt+p")
+		go func() { // ends after its renders
+			for i := range 20000 {
+				rt.Events <- event.ExtPanelRender{Extension: "p", ID: "1", Lines: []string{fmt.Sprintf("frame %d", i)}}
+			}
+		}()
+		d.Type("typing works")
+		d.Has("› typing works")
+		d.Sleep(time.Second)
+		d.Has("frame 19999")
+	})
+}
+
+func TestNotesOfExtensions(t *testing.T) {
+	rt := tuitest.New()
+	on(t, rt, func(d *tuitest.Driver) {
+		d.Emit(event.ExtNotify{Extension: "a", Level: "warn", Message: "from a"}, event.ExtNotify{Extension: "b", Level: "info", Message: "from b"})
+		d.Has("[a] warning: from a", "[b] from b")
+		d.Emit(event.ExtClearNotes{Extension: "a"})
+		d.Lacks("from a")
+		d.Has("from b")
+		d.Keys("esc")
+		d.Lacks("from b")
+		for range 100 {
+			rt.Emit(event.ExtNotify{Extension: "spam", Level: "info", Message: "spam"})
+		}
+		d.Sleep(2 * time.Second)
+		d.Emit(event.ExtNotify{Extension: "spam", Level: "info", Message: "last"})
+		d.Has("80 more notes were left out")
+	})
+}
+
+func TestModelPicker(t *testing.T) {
+	rt := tuitest.New()
+	rt.ModelRows = []tui.ModelRow{{Provider: "a", ID: "big"}, {Provider: "a", ID: "small"}, {Provider: "b", ID: "other", Note: "no key"}}
+	on(t, rt, func(d *tuitest.Driver) {
+		d.Type("/model")
+		d.Keys("enter")
+		d.Settle()
+		d.Has("models", "3 of 3", "other")
+		d.Keys("esc")
+		if called(rt, "model ") != 0 {
+			t.Error("esc changed the model")
+		}
+		d.Keys("alt+m")
+		d.Settle()
+		d.Type("oth")
+		d.Keys("enter")
+		d.Has("(no key)") // it cannot be picked
+		d.Keys("ctrl+u")
+		d.Type("sma")
+		d.Keys("enter")
+		d.Sleep(time.Second)
+		if lastCall(rt) != "model a/small" {
+			t.Errorf("calls %v", rt.Calls())
+		}
+		d.Has("small │ context")
+		d.Type("/model b/other")
+		d.Keys("enter")
+		d.Settle()
+		d.Has("other │ context")
+	})
+}
+
+func TestSessionPicker(t *testing.T) {
+	rt := tuitest.New()
+	for i := range 40 {
+		rt.SessRows = append(rt.SessRows, tui.SessionRow{Path: fmt.Sprintf("/s/%d", i), Title: fmt.Sprintf("session %d", i), Messages: i})
+	}
+	on(t, rt, func(d *tuitest.Driver) {
+		d.Type("/sessions")
+		d.Keys("enter")
+		d.Settle()
+		d.Keys("end")
+		d.Has("▸ session 39")
+		d.Type("37")
+		d.Keys("enter")
+		d.Settle()
+		if lastCall(rt) != "resume /s/37" {
+			t.Errorf("calls %v", rt.Calls())
+		}
+	})
+}
+
+func TestThemePreviewAndChoice(t *testing.T) {
+	red := style.Palette{style.FG: {FG: "#ff0000"}, style.Muted: {FG: "#ff0000"}}
+	blue := style.Palette{style.FG: {FG: "#0000ff"}, style.Muted: {FG: "#0000ff"}}
+	rt := tuitest.New()
+	rt.ThemeList = map[string]tui.Theme{"red": {Name: "red", Dark: red, Light: red}, "blue": {Name: "blue", Dark: blue, Light: blue}}
+	on(t, rt, func(d *tuitest.Driver) {
+		colour := func(sgr string) bool { return strings.Contains(strings.Join(d.Rows(), ""), sgr) }
+		d.Type("/theme")
+		d.Keys("enter")
+		d.Settle()
+		d.Keys("down")
+		d.Settle()
+		if !colour("38;2;255;0;0") {
+			t.Error("no preview while moving")
+		}
+		d.Keys("esc")
+		d.Settle()
+		if colour("38;2;255;0;0") {
+			t.Error("esc did not go back")
+		}
+		d.Type("/theme blue")
+		d.Keys("enter")
+		d.Settle()
+		if !colour("38;2;0;0;255") || lastCall(rt) != "theme blue" {
+			t.Errorf("not chosen: %v", rt.Calls())
+		}
+		d.Type("/theme nope")
+		d.Keys("enter")
+		d.Settle()
+		d.Has(`no theme is named "nope"`)
+		if !colour("38;2;0;0;255") {
+			t.Error("a theme that cannot be read changed the colours")
+		}
+	})
+}
+
+func TestReload(t *testing.T) {
+	rt := tuitest.New()
+	rt.ReloadWith = tui.ReloadReport{Stopped: 2, Loaded: 3, Ready: 2, Errors: []string{"bad: exec: no such file"}}
+	on(t, rt, func(d *tuitest.Driver) {
+		d.Type("/reload-ext")
+		d.Keys("enter")
+		d.Settle()
+		d.Has("reloaded: 2 stopped, 3 loaded (2 ready), 1 failed", "error: bad: exec: no such file")
+		d.Sleep(1100 * time.Millisecond)
+		d.Lacks("reloaded:")
+		d.Keys("esc")
+		d.Has("error: bad: exec: no such file") // it stays
+		rt.ReloadWith = tui.ReloadReport{}
+		d.Type("/reload-ext bad")
+		d.Keys("enter")
+		d.Settle()
+		d.Lacks("no such file")
+	})
+}
+
+func TestLoginHidesTheKey(t *testing.T) {
+	rt := tuitest.New()
+	rt.AccRows = []tui.AccountRow{{Provider: "acme", Env: "ACME_API_KEY"}, {Provider: "other"}}
+	on(t, rt, func(d *tuitest.Driver) {
+		d.Type("/login acme")
+		d.Keys("enter")
+		d.Settle()
+		d.Has("key for acme", "ACME_API_KEY")
+		d.Paste("sk-secret")
+		d.Has("*********")
+		d.Lacks("sk-secret")
+		d.Keys("enter")
+		d.Settle()
+		if lastCall(rt) != "login acme sk-secret" {
+			t.Errorf("calls %v", rt.Calls())
+		}
+		d.Has("key kept for acme")
+	})
+}
+
+func TestEveryCommandSaysSomething(t *testing.T) {
+	for _, c := range tui.BuiltinCommands() {
+		if c.Name == "exit" {
+			continue
+		}
+		t.Run(c.Name, func(t *testing.T) {
+			rt := tuitest.New()
+			rt.OnShell = shellFunc()
+			on(t, rt, func(d *tuitest.Driver) {
+				before := d.Screen()
+				d.Type("/" + c.Name)
+				d.Keys("esc", "enter")
+				d.Settle()
+				if d.Screen() == before && len(rt.Calls()) == 0 {
+					t.Errorf("nothing happened:\n%s", before)
+				}
+				d.Sleep(2 * time.Second)
+			})
+		})
+	}
+}
