@@ -6,9 +6,9 @@
 //
 // A line is a row: meta (where and with which model; a later one replaces an
 // earlier one), message, usage, rename, and of our own compact, clear and
-// activated. Rows of other types are passed over and kept. schemas/session
-// describes each. Images and long texts are not in the file but beside it,
-// named by their content, so that forks share them.
+// activated. Rows of other types are passed over and kept.
+// schemas/session.schema.json describes them. Images and long texts are not in
+// the file but beside it, named by their content, so that forks share them.
 //
 //	store := session.NewStore(home.SessionsDir())
 //	s, err := store.Create(session.Start{Cwd: cwd, Provider: "openai", Model: "m"})
