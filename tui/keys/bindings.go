@@ -57,7 +57,7 @@ func Defaults() []Binding {
 	return []Binding{
 		b(Send, "send; queue while a turn runs", "enter"),
 		s(composer.Newline, "new line (or \\ and enter)", "ctrl+j", "alt+enter", "shift+enter"),
-		b(Escape, "close what is open, else clear notes, else stop the turn", "esc"),
+		b(Escape, "close what is open; else stop the turn and clear the notes", "esc"),
 		b(Interrupt, "stop the turn, else clear the prompt; twice to leave", "ctrl+c"),
 		b(Quit, "leave, when the prompt is empty", "ctrl+d"),
 		b(Complete, "complete a command or a file", "tab"),

@@ -149,8 +149,15 @@ func (t *Transcript) Mark(level, text string) {
 func (t *Transcript) Report(text string) {
 	var s markdown.Stream
 	pieces := append(s.Append(screen.Clean(text)), s.Finish()...)
+	var first *cell
 	for _, p := range pieces {
-		t.add(&cell{content: &block{src: p}, owner: "", note: true, gap: true})
+		c := t.add(&cell{content: &block{src: p}, owner: "", note: true, gap: true})
+		if first == nil {
+			first = c
+		}
+	}
+	if first != nil { // a long one is read from its start
+		t.Jump(first.index)
 	}
 }
 

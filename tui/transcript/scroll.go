@@ -143,6 +143,10 @@ func (t *Transcript) firstOfTail() (index, row int) {
 
 // clamp follows the end once the anchor is within the last screen.
 func (t *Transcript) clamp() {
+	if t.height == 0 { // nothing was drawn yet
+		t.Bottom()
+		return
+	}
 	n := -t.row
 	for i := t.anchor.index; i < len(t.cells); i++ {
 		if n += len(t.rowsOf(t.cells[i])); n > t.height {
