@@ -53,10 +53,17 @@ func (m *Manager) RunCommand(ctx context.Context, name, args string) (extension 
 		return p.entry.Name, resp, err
 	}
 	resp = frame.(extproto.CommandResponse)
-	if resp.Action == "" {
+	switch resp.Action {
+	case "":
 		resp.Action = extproto.ActionNoop
+	case extproto.ActionPrompt, extproto.ActionInsert, extproto.ActionDisplay, extproto.ActionOpenPanel,
+		extproto.ActionToolPrompt, extproto.ActionNoop:
+	default:
+		if resp.Error == "" {
+			err = fmt.Errorf("it answered with the unknown action %q", resp.Action)
+		}
 	}
-	return p.entry.Name, resp, nil
+	return p.entry.Name, resp, err
 }
 
 // A TimeoutError says that an extension did not answer in time.

@@ -177,8 +177,12 @@ const (
 	maxEventBlocks = 128
 )
 
-// eventResult copies a result within the event's budget.
+// eventResult copies a result within the event's budget. A call that did not
+// run and left no words has none.
 func eventResult(e event.ToolResult) *extproto.EventResult {
+	if !e.Executed && len(e.Content) == 0 {
+		return nil
+	}
 	content, cut := wireBlocks(e.Content, maxEventResult, maxEventBlocks)
 	return &extproto.EventResult{Content: content, IsError: e.IsError, Truncated: cut}
 }
