@@ -215,3 +215,24 @@ type LayerVerdict struct {
 	// Skipped says why the layer does not count here; or is empty.
 	Skipped string `json:"skipped,omitempty"`
 }
+
+// UnmarshalText reads the word.
+func (v *Verdict) UnmarshalText(text []byte) error {
+	for _, known := range []Verdict{Deny, Ask, Allow} {
+		if known.String() == string(text) {
+			*v = known
+			return nil
+		}
+	}
+	return fmt.Errorf("verdict %q is not deny, ask or allow", text)
+}
+
+// UnmarshalText reads the name of the layer.
+func (l *Layer) UnmarshalText(text []byte) error {
+	known, ok := ParseLayer(string(text))
+	if !ok {
+		return fmt.Errorf("layer %q is not known", text)
+	}
+	*l = known
+	return nil
+}
