@@ -1,6 +1,10 @@
 package tui
 
-import "context"
+import (
+	"context"
+
+	"github.com/patriceckhart/zot/runtime/theme"
+)
 
 // The abilities that a [Runtime] may have besides. Their methods are called
 // beside the screen, never from the drawing loop, and may take their time until
@@ -41,7 +45,7 @@ type (
 	// Themes lists themes, loads one, and remembers the choice.
 	Themes interface {
 		Themes(ctx context.Context) ([]ThemeRow, error)
-		LoadTheme(ctx context.Context, name string) (Theme, error)
+		LoadTheme(ctx context.Context, name string) (*theme.Theme, error)
 		SaveTheme(ctx context.Context, name string) error
 	}
 	// Extensions lists and reloads extensions; an empty name reloads all.

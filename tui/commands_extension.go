@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/patriceckhart/zot/runtime/theme"
 	"github.com/patriceckhart/zot/tui/dialog"
 	"github.com/patriceckhart/zot/tui/screen"
 )
@@ -124,7 +125,7 @@ func (m *Model) pickTheme(name string) {
 			Moved: func(i int) {
 				preview++
 				n, row := preview, rows[i]
-				later(m, "", func(ctx context.Context) (Theme, error) { return t.LoadTheme(ctx, row.Name) }, func(m *Model, th Theme) {
+				later(m, "", func(ctx context.Context) (*theme.Theme, error) { return t.LoadTheme(ctx, row.Name) }, func(m *Model, th *theme.Theme) {
 					if preview == n {
 						m.setTheme(th)
 					}
@@ -144,13 +145,13 @@ func (m *Model) pickTheme(name string) {
 // chooseTheme shows a theme and remembers it. One that cannot be read leaves
 // everything as it is, and a note.
 func (m *Model) chooseTheme(t Themes, name string) {
-	later(m, "", func(ctx context.Context) (Theme, error) {
+	later(m, "", func(ctx context.Context) (*theme.Theme, error) {
 		th, err := t.LoadTheme(ctx, name)
 		if err != nil {
 			return th, err
 		}
 		return th, t.SaveTheme(ctx, name)
-	}, func(m *Model, th Theme) {
+	}, func(m *Model, th *theme.Theme) {
 		m.opt.Theme = name
 		m.setTheme(th)
 	})

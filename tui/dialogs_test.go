@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/patriceckhart/zot/runtime/event"
+	"github.com/patriceckhart/zot/runtime/theme"
 	"github.com/patriceckhart/zot/tui"
 	"github.com/patriceckhart/zot/tui/dialog"
-	"github.com/patriceckhart/zot/tui/style"
 	"github.com/patriceckhart/zot/tui/tuitest"
 )
 
@@ -264,10 +264,10 @@ func TestSessionPicker(t *testing.T) {
 }
 
 func TestThemePreviewAndChoice(t *testing.T) {
-	red := style.Palette{style.FG: {FG: "#ff0000"}, style.Muted: {FG: "#ff0000"}}
-	blue := style.Palette{style.FG: {FG: "#0000ff"}, style.Muted: {FG: "#0000ff"}}
+	red := theme.Palette{"fg": {FG: theme.RGB(255, 0, 0)}}
+	blue := theme.Palette{"fg": {FG: theme.RGB(0, 0, 255)}}
 	rt := tuitest.New()
-	rt.ThemeList = map[string]tui.Theme{"red": {Name: "red", Dark: red, Light: red}, "blue": {Name: "blue", Dark: blue, Light: blue}}
+	rt.ThemeList = map[string]*theme.Theme{"red": {Name: "red", Dark: red, Light: red}, "blue": {Name: "blue", Dark: blue, Light: blue}}
 	on(t, rt, func(d *tuitest.Driver) {
 		colour := func(sgr string) bool { return strings.Contains(strings.Join(d.Rows(), ""), sgr) }
 		d.Type("/theme")

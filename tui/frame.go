@@ -59,18 +59,24 @@ func (m *Model) modal() bool {
 	return len(m.asks) > 0 || m.dialog != nil || (m.panel != nil && m.panel.Focused)
 }
 
-// place joins the rows. Whatever a part did, no row leaves the screen.
+// place joins the rows. Every part keeps to its room and takes out what others
+// wrote that could move the cursor; this is the wall behind them: whatever a
+// part did, nothing but text and colours reaches the screen, and inside of it.
 func (m *Model) place(rows []string) {
 	if len(rows) > m.height {
 		rows = rows[len(rows)-m.height:]
 	}
 	for i, r := range rows {
+		if !screen.Safe(r) {
+			r = strings.ReplaceAll(screen.CleanSGR(r), "\n", " ")
+		}
 		if screen.Width(r) > m.width {
-			rows[i] = screen.Fit(r, m.width, "")
+			r = screen.Fit(r, m.width, "")
 		}
 		if m.look.ascii {
-			rows[i] = asciiRow(rows[i])
+			r = asciiRow(r)
 		}
+		rows[i] = r
 	}
 	m.frame = strings.Join(rows, "\n")
 }

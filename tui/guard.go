@@ -91,11 +91,21 @@ func (g *guard) feed(data []byte) []byte {
 }
 
 func (g *guard) outside(data []byte, out *[]byte) []byte {
-	if g.esc && bytes.HasPrefix(data, pasteStart[1:]) {
-		g.esc, g.in, g.bare = false, true, true
-		return data[len(pasteStart)-1:]
+	if g.esc {
+		start := pasteStart[1:]
+		if bytes.HasPrefix(data, start) {
+			g.esc, g.in, g.bare = false, true, true
+			return data[len(start):]
+		}
+		if bytes.HasPrefix(start, data) { // the ESC is on its way already
+			g.held = append([]byte(nil), data...)
+			return nil
+		}
 	}
 	at := bytes.Index(data, pasteStart)
+	if end := bytes.Index(data, pasteEnd); end >= 0 && (at < 0 || end < at) {
+		return g.strayEnd(data, end, out)
+	}
 	keys, rest := data, []byte(nil)
 	if at >= 0 {
 		keys, rest = data[:at], data[at+len(pasteStart):]
@@ -117,6 +127,17 @@ func (g *guard) outside(data []byte, out *[]byte) []byte {
 		g.in, g.esc = true, false
 	}
 	return rest
+}
+
+// strayEnd handles the end of a paste that was over already: the pasted text had
+// such an end in it, and what stands before this one is the rest of it.
+func (g *guard) strayEnd(data []byte, end int, out *[]byte) []byte {
+	if end > 0 {
+		g.paste = append(g.paste, data[:end]...)
+		*out = append(*out, g.finish()...)
+	}
+	g.esc = false
+	return data[end+len(pasteEnd):]
 }
 
 // beginning is how many bytes at the end of data may be the start of a paste.
@@ -209,6 +230,6 @@ func (g *guard) expire() []byte {
 		return g.finish()
 	}
 	out := g.held
-	g.held = nil
+	g.held, g.esc = nil, false
 	return out
 }

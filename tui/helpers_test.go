@@ -3,6 +3,8 @@ package tui_test
 import (
 	"context"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/patriceckhart/zot/tui"
 )
 
@@ -20,3 +22,5 @@ func shellFunc() func(context.Context, string) (string, int, error) {
 		return "out of " + line, 0, nil
 	}
 }
+
+func blur() tea.Msg { return tea.BlurMsg{} }

@@ -7,6 +7,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"github.com/patriceckhart/zot/runtime/theme"
+	"github.com/patriceckhart/zot/tui/screen"
 	"github.com/patriceckhart/zot/tui/style"
 )
 
@@ -73,7 +75,7 @@ func profileOf(p colorprofile.Profile) style.Profile {
 
 // look is the theme and the terminal that it is shown on.
 type look struct {
-	theme   Theme
+	theme   *theme.Theme
 	profile style.Profile
 	ascii   bool
 	light   bool
@@ -83,7 +85,11 @@ type look struct {
 }
 
 func newLook(opt Options, env environment) look {
-	l := look{theme: Theme{Name: "zot", Dark: style.Dark, Light: style.Light}, profile: style.TrueColor, ascii: env.ascii}
+	t, ok := theme.Builtin(theme.DefaultName)
+	if !ok {
+		t = &theme.Theme{Name: theme.DefaultName}
+	}
+	l := look{theme: t, profile: style.TrueColor, ascii: env.ascii}
 	if env.noColor {
 		l.profile = style.Mono
 	}
@@ -100,17 +106,23 @@ func newLook(opt Options, env environment) look {
 }
 
 func (l *look) resolve() {
-	p := l.theme.Dark
-	if l.light || p == nil {
-		p = l.theme.Light
+	variant := theme.Dark
+	if l.light {
+		variant = theme.Light
 	}
-	if p == nil {
-		p = l.theme.Dark
+	l.sheet = style.New(l.theme.Palette(variant), l.profile, l.ascii)
+	if frames := l.theme.Spinner.Frames; len(frames) > 0 && !l.ascii {
+		l.sheet.Glyphs.Spinner = cleanFrames(frames)
 	}
-	l.sheet = style.New(p, l.profile, l.ascii)
-	if len(l.theme.Spinner) > 0 && !l.ascii {
-		l.sheet.Glyphs.Spinner = l.theme.Spinner
+}
+
+// cleanFrames makes a theme's spinner safe: its frames stand on the status line.
+func cleanFrames(frames []string) []string {
+	var out []string
+	for _, f := range frames {
+		out = append(out, screen.Fit(screen.Display(screen.Line(f)), 8, ""))
 	}
+	return out
 }
 
 func (m *Model) relook() {
@@ -145,7 +157,7 @@ func (m *Model) setBackground(dark bool) {
 	m.relook()
 }
 
-func (m *Model) setTheme(t Theme) {
+func (m *Model) setTheme(t *theme.Theme) {
 	m.look.theme = t
 	m.relook()
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/patriceckhart/zot/runtime/command"
 	"github.com/patriceckhart/zot/runtime/message"
 	"github.com/patriceckhart/zot/tui/dialog"
-	"github.com/patriceckhart/zot/tui/style"
 )
 
 // Runtime is what the interface asks of the assembled runtime. No method of it
@@ -137,11 +136,3 @@ type AccountRow struct {
 
 // ThemeRow is a theme to pick.
 type ThemeRow struct{ Name, Description string }
-
-// Theme is a theme's looks for both backgrounds.
-type Theme struct {
-	Name        string
-	Dark, Light style.Palette
-	// Spinner are frames that replace the built-in ones; or nil.
-	Spinner []string
-}

@@ -95,7 +95,7 @@ func (m *Model) activity() string {
 		took = took.Truncate(5 * time.Second)
 	} else {
 		frames := s.Glyphs.Spinner
-		spin = s.Paint(style.Accent, frames[int(took/(100*time.Millisecond))%len(frames)]) + " "
+		spin = s.Paint(style.Spinner, frames[int(took/(100*time.Millisecond))%len(frames)]) + " "
 	}
 	return spin + s.Paint(style.Status, fmt.Sprintf("working %s, %s to stop", seconds(took), m.keys.First("cancel")))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/patriceckhart/zot/tui/style"
 )
 
-var mono = style.New(style.Dark, style.Mono, false)
+var mono = style.New(style.Default(false), style.Mono, false)
 
 func do(c *Composer, steps ...Step) {
 	for _, s := range steps {

@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	mono = style.New(style.Dark, style.Mono, false)
+	mono = style.New(style.Default(false), style.Mono, false)
 	t0   = time.Unix(1000, 0)
 	late = t0.Add(time.Second)
 )
@@ -178,7 +178,7 @@ func TestDialogsFit(t *testing.T) {
 	for w := 20; w < 90; w += 7 {
 		for h := 1; h < 14; h++ {
 			for _, d := range []Dialog{NewQuestion(a, t0), &Picker{Title: "p", Items: items}, &Input{Title: "i", Help: "help"}} {
-				r, x, y := d.Rows(w, h, style.New(style.Dark, style.TrueColor, false))
+				r, x, y := d.Rows(w, h, style.New(style.Default(false), style.TrueColor, false))
 				if len(r) > h || x >= w || y >= len(r) {
 					t.Fatalf("%T at %dx%d: %d rows, caret %d,%d", d, w, h, len(r), x, y)
 				}

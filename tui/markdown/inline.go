@@ -26,7 +26,7 @@ func (l look) add(s *style.Sheet, t style.Token) look {
 func (l look) sgr(s *style.Sheet) string {
 	base := l.base
 	if base == "" {
-		base = style.FG
+		base = style.Assistant
 	}
 	return s.SGR(base) + l.extra
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/patriceckhart/zot/tui/style"
 )
 
-var mono = style.New(style.Dark, style.Mono, false)
+var mono = style.New(style.Default(false), style.Mono, false)
 
 func plainText(rows []string) string {
 	for i, r := range rows {
@@ -51,7 +51,7 @@ func TestRender(t *testing.T) {
 }
 
 func TestCodeIsColouredAndKeepsItsRows(t *testing.T) {
-	sheet := style.New(style.Dark, style.TrueColor, false)
+	sheet := style.New(style.Default(false), style.TrueColor, false)
 	src := "```go\n// why\nfunc main() { return \"x\" }\n```\n"
 	coloured := Render(src, Options{Width: 30, Sheet: sheet})
 	plain := Render(src, Options{Width: 30, Sheet: sheet, Plain: true})
@@ -168,7 +168,7 @@ func TestTailOfAnOpenCodeBlock(t *testing.T) {
 func TestRowsFitEveryWidth(t *testing.T) {
 	doc := strings.Join(documents, "\n\n") + "\n\n- a\n  - b\n    - c\n      - d 宽宽宽宽\n        > q longlonglongword\n"
 	for width := 1; width < 100; width++ {
-		for _, sheet := range []*style.Sheet{mono, style.New(style.Dark, style.TrueColor, true)} {
+		for _, sheet := range []*style.Sheet{mono, style.New(style.Default(false), style.TrueColor, true)} {
 			for _, row := range Render(doc, Options{Width: width, Sheet: sheet}) {
 				if screen.Width(row) > width && width > 1 {
 					t.Fatalf("width %d: row %q has %d columns", width, row, screen.Width(row))
@@ -179,7 +179,7 @@ func TestRowsFitEveryWidth(t *testing.T) {
 }
 
 func BenchmarkRender5000Lines(b *testing.B) {
-	sheet := style.New(style.Dark, style.TrueColor, false)
+	sheet := style.New(style.Default(false), style.TrueColor, false)
 	doc := strings.Repeat(documents[0]+"\n\n", 5000/32)
 	for b.Loop() {
 		Render(doc, Options{Width: 100, Sheet: sheet})

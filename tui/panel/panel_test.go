@@ -11,7 +11,7 @@ import (
 	"github.com/patriceckhart/zot/tui/style"
 )
 
-var sheet = style.New(style.Dark, style.TrueColor, false)
+var sheet = style.New(style.Default(false), style.TrueColor, false)
 
 func TestNobodyIsLockedIn(t *testing.T) {
 	now := time.Unix(100, 0)

@@ -300,3 +300,33 @@ func Visible(s string) string {
 	}
 	return b.String()
 }
+
+// Safe reports whether row holds text and colours only, on one line.
+func Safe(row string) bool {
+	for i := 0; i < len(row); i++ {
+		b := row[i]
+		switch {
+		case b >= utf8.RuneSelf:
+			r, n := utf8.DecodeRuneInString(row[i:])
+			if Hidden(r) || (r == utf8.RuneError && n == 1) {
+				return false
+			}
+			i += n - 1
+		case b == 0x1b:
+			j := i + 1
+			if j < len(row) && row[j] == '[' {
+				j++
+			}
+			for j < len(row) && (row[j] >= '0' && row[j] <= '9' || row[j] == ';' || row[j] == ':') {
+				j++
+			}
+			if j >= len(row) || row[j] != 'm' || row[i+1] != '[' {
+				return false
+			}
+			i = j
+		case b < 0x20 || b == 0x7f:
+			return false
+		}
+	}
+	return true
+}

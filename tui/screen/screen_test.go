@@ -132,6 +132,18 @@ func squeeze(s string) string {
 	return strings.NewReplacer(" ", "", "\n", "").Replace(s)
 }
 
+func TestSafe(t *testing.T) {
+	for row, want := range map[string]bool{
+		"plain 宽 é": true, "\x1b[1;38:5:1mred\x1b[m": true, "": true,
+		"a\x1b[2J": false, "a\nb": false, "\x1b]0;t\a": false, "a\x1b": false, "a\x1b[": false, "\x1bm": false,
+		"a\u202eb": false, "a\u009b": false, "a\xff": false, "\t": false,
+	} {
+		if got := Safe(row); got != want {
+			t.Errorf("Safe(%q) = %v", row, got)
+		}
+	}
+}
+
 func FuzzClean(f *testing.F) {
 	f.Add("a\x1b[2J\x1b]0;x\x07")
 	f.Fuzz(func(t *testing.T, s string) {
@@ -145,6 +157,11 @@ func FuzzClean(f *testing.F) {
 			}
 		}
 		kept := CleanSGR(s)
+		for _, row := range strings.Split(kept, "\n") {
+			if !Safe(row) {
+				t.Fatalf("not safe: %q", row)
+			}
+		}
 		if rest := Clean(kept); strings.Contains(rest, "\x1b") {
 			t.Fatalf("escape left: %q", rest)
 		}

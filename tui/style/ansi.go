@@ -3,14 +3,17 @@ package style
 import (
 	"strconv"
 	"strings"
+
+	"github.com/patriceckhart/zot/runtime/theme"
 )
 
 func ansiToken(i int) Token { return Token("ansi." + strconv.Itoa(i)) }
 
 func (s *Sheet) resolveANSI(p Palette) {
 	for i := range s.ansi {
-		if look, ok := p[ansiToken(i)]; ok && s.Profile > ANSI16 {
-			s.ansi[i] = strings.TrimSuffix(strings.TrimPrefix(Look{FG: look.FG}.sequence(s.Profile), "\x1b["), "m")
+		look, ok := p[ansiToken(i)]
+		if ok && s.Profile > ANSI16 && !look.FG.IsZero() {
+			s.ansi[i] = strings.TrimSuffix(strings.TrimPrefix(sequence(theme.Style{FG: look.FG}, s.Profile), "\x1b["), "m")
 		}
 	}
 }
@@ -74,7 +77,7 @@ func (s *Sheet) mapParams(ps []string) []string {
 func (s *Sheet) extended(ps []string, background bool) (code string, used int) {
 	if len(ps) >= 3 && ps[1] == "5" {
 		if n, err := strconv.Atoi(ps[2]); err == nil && n < 16 && n >= 0 {
-			return colorCode(names[n], s.Profile, background), 2
+			return colorCode(theme.Names[n], s.Profile, background), 2
 		}
 		return colorCode(ps[2], s.Profile, background), 2
 	}

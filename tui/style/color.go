@@ -3,18 +3,15 @@ package style
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/patriceckhart/zot/runtime/theme"
 )
 
-var names = []string{
-	"black", "red", "green", "yellow", "blue", "magenta", "cyan", "white",
-	"bright-black", "bright-red", "bright-green", "bright-yellow",
-	"bright-blue", "bright-magenta", "bright-cyan", "bright-white",
-}
-
-// sequence is the SGR of the look, without a reset before it.
-func (l Look) sequence(p Profile) string {
+// sequence is the SGR of a look, without a reset before it.
+func sequence(l theme.Style, p Profile) string {
 	var codes []string
 	for _, a := range []struct {
 		on   bool
@@ -24,14 +21,10 @@ func (l Look) sequence(p Profile) string {
 			codes = append(codes, a.code)
 		}
 	}
-	fg := l.FG
-	if p == ANSI256 && l.ANSI256 != "" {
-		fg = l.ANSI256
-	}
-	if c := colorCode(fg, p, false); c != "" {
+	if c := colorCode(l.FG.String(), p, false); c != "" {
 		codes = append(codes, c)
 	}
-	if c := colorCode(l.BG, p, true); c != "" {
+	if c := colorCode(l.BG.String(), p, true); c != "" {
 		codes = append(codes, c)
 	}
 	if len(codes) == 0 {
@@ -72,14 +65,7 @@ func colorCode(c string, p Profile, background bool) string {
 	return fmt.Sprintf("%d;2;%d;%d;%d", ext, r, g, b)
 }
 
-func nameIndex(c string) int {
-	for i, n := range names {
-		if n == c {
-			return i
-		}
-	}
-	return -1
-}
+func nameIndex(c string) int { return slices.Index(theme.Names, c) }
 
 func parseHex(c string) (r, g, b int, ok bool) {
 	h, found := strings.CutPrefix(c, "#")
@@ -126,46 +112,3 @@ func nearest256(r, g, b int) int {
 }
 
 func abs(n int) int { return max(n, -n) }
-
-// look16 is the look of a token on sixteen colours: what the theme says for
-// that case, else our own choice. Colours of the theme itself are not rounded.
-func look16(t Token, l Look) Look {
-	d := default16[t]
-	out := Look{Bold: l.Bold || d.Bold, Dim: d.Dim, Italic: l.Italic, Underline: l.Underline || d.Underline,
-		Reverse: l.Reverse || d.Reverse, Strike: l.Strike, FG: d.FG}
-	if l.ANSI16 != "" {
-		out.FG = l.ANSI16
-	} else if nameIndex(l.FG) >= 0 {
-		out.FG = l.FG
-	}
-	if nameIndex(l.BG) >= 0 {
-		out.BG = l.BG
-	}
-	return out
-}
-
-var default16 = map[Token]Look{
-	Accent: {FG: "cyan"}, Success: {FG: "green"}, Warn: {FG: "yellow"}, Error: {FG: "red"},
-	Muted: {FG: "bright-black"}, Border: {FG: "bright-black"}, Selection: {Reverse: true},
-	User: {Bold: true}, Thinking: {FG: "bright-black"}, Tool: {FG: "cyan"}, ToolOK: {FG: "green"}, ToolError: {FG: "red"},
-	PanelTitle: {FG: "cyan", Bold: true}, DialogTitle: {FG: "yellow", Bold: true}, Status: {FG: "bright-black"}, Queue: {FG: "yellow"},
-	Heading: {FG: "cyan", Bold: true}, Strong: {Bold: true}, Em: {Underline: true}, Code: {FG: "yellow"},
-	Link: {FG: "blue", Underline: true}, URL: {FG: "bright-black"}, Quote: {FG: "bright-black"}, List: {FG: "cyan"}, Rule: {FG: "bright-black"},
-	DiffAdd: {FG: "green"}, DiffDel: {FG: "red"}, DiffHunk: {FG: "cyan"}, DiffLineNo: {FG: "bright-black"}, DiffContext: {},
-	SynComment: {FG: "bright-black"}, SynKeyword: {FG: "magenta"}, SynFunc: {FG: "blue"}, SynType: {FG: "cyan"},
-	SynString: {FG: "green"}, SynNumber: {FG: "yellow"}, SynOperator: {},
-	ContextWarn: {FG: "yellow"}, ContextFull: {FG: "red", Bold: true},
-}
-
-// monoLook is the look of a token without colours.
-func monoLook(t Token) Look {
-	switch t {
-	case Selection:
-		return Look{Reverse: true}
-	case Accent, Heading, Strong, PanelTitle, DialogTitle, Error, Warn, User, ToolError, ContextFull:
-		return Look{Bold: true}
-	case Link, Em:
-		return Look{Underline: true}
-	}
-	return Look{}
-}

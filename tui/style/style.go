@@ -1,22 +1,23 @@
 // Package style resolves named looks ("accent", "md.heading.1", "diff.add") to
 // the terminal sequences of one colour profile.
 //
-// A [Palette] says what a theme wants; a [Sheet] is that palette made ready for
-// one terminal: full colour, 256 or 16 colours, or none. Everything that draws
+// A [Palette] says what a theme wants (package theme reads it from a file); a
+// [Sheet] is that palette made ready for one terminal: full colour, 256 or 16 colours, or none. Everything that draws
 // asks a Sheet by [Token] and never names a colour.
 package style
 
 import (
 	"strings"
 
+	"github.com/patriceckhart/zot/runtime/theme"
 	"github.com/patriceckhart/zot/tui/screen"
 )
 
 // A Token names one look. A token that a palette lacks has the look of its
 // parent by dots, and at last of "fg".
-type Token string
+type Token = theme.Token
 
-// The tokens of a theme.
+// The tokens that the interface draws with.
 const (
 	FG        Token = "fg"
 	Muted     Token = "muted"
@@ -30,6 +31,7 @@ const (
 
 	User        Token = "user"
 	UserBG      Token = "user.bg"
+	Assistant   Token = "assistant"
 	Thinking    Token = "thinking"
 	Note        Token = "note"
 	Display     Token = "display"
@@ -38,6 +40,8 @@ const (
 	ToolError   Token = "tool.error"
 	PanelTitle  Token = "panel.title"
 	DialogTitle Token = "dialog.title"
+	ToolOut     Token = "tool.out"
+	Spinner     Token = "spinner"
 	Status      Token = "status"
 	Queue       Token = "queue"
 
@@ -72,33 +76,8 @@ const (
 	ContextFull Token = "ctx.full"
 )
 
-// Tokens lists every token above.
-var Tokens = []Token{
-	FG, Muted, Accent, Success, Warn, Error, Border, Selection, Caret,
-	User, UserBG, Thinking, Note, Display, Tool, ToolOK, ToolError, PanelTitle, DialogTitle, Status, Queue,
-	Heading, Strong, Em, Code, CodeBlock, Link, URL, Quote, List, Rule, Table,
-	DiffAdd, DiffDel, DiffContext, DiffHunk, DiffLineNo,
-	SynComment, SynKeyword, SynFunc, SynType, SynString, SynNumber, SynOperator,
-	ContextOK, ContextWarn, ContextFull,
-}
-
-// A Look is what a theme says about a token. Colours are "#rrggbb", "0" to
-// "255", one of the sixteen names ("red", "bright-red"), or empty for the
-// terminal's own.
-type Look struct {
-	FG, BG    string
-	Bold      bool
-	Dim       bool
-	Italic    bool
-	Underline bool
-	Reverse   bool
-	Strike    bool
-	ANSI16    string // foreground on a terminal of sixteen colours
-	ANSI256   string // foreground on a terminal of 256 colours
-}
-
 // A Palette is a theme for one background, as tokens and looks.
-type Palette map[Token]Look
+type Palette = theme.Palette
 
 // Profile says what a terminal can show.
 type Profile int
@@ -110,6 +89,19 @@ const (
 	ANSI256
 	TrueColor
 )
+
+// named is the profile in the words of package theme.
+func (p Profile) named() theme.Profile {
+	switch p {
+	case TrueColor:
+		return theme.TrueColor
+	case ANSI256:
+		return theme.ANSI256
+	case ANSI16:
+		return theme.ANSI16
+	}
+	return theme.Mono
+}
 
 // A Sheet is a palette for one terminal. It is read-only after [New] and safe
 // for use by several goroutines.
@@ -123,38 +115,33 @@ type Sheet struct {
 
 // New resolves p for profile. ascii chooses glyphs of one byte.
 func New(p Palette, profile Profile, ascii bool) *Sheet {
-	s := &Sheet{Profile: profile, ASCII: ascii, Glyphs: unicodeGlyphs, sgr: make(map[Token]string, len(Tokens))}
+	s := &Sheet{Profile: profile, ASCII: ascii, Glyphs: unicodeGlyphs, sgr: make(map[Token]string, len(p))}
 	if ascii {
 		s.Glyphs = asciiGlyphs
 	}
-	for _, t := range Tokens {
-		s.sgr[t] = s.resolve(p, t)
+	shown := p.For(profile.named())
+	for t, look := range shown {
+		s.sgr[t] = sequence(look, profile)
+	}
+	for _, t := range theme.Tokens {
+		if _, ok := s.sgr[t]; !ok {
+			s.sgr[t] = sequence(shown.Style(t), profile)
+		}
 	}
 	s.resolveANSI(p)
 	return s
 }
 
-func (s *Sheet) resolve(p Palette, t Token) string {
-	if s.Profile == Mono {
-		return monoLook(t).sequence(Mono)
+// Default is the built-in theme in its variant for a dark or a light background.
+func Default(light bool) Palette {
+	t, ok := theme.Builtin(theme.DefaultName)
+	if !ok {
+		return Palette{}
 	}
-	for name := t; ; {
-		if look, ok := p[name]; ok {
-			if s.Profile == ANSI16 {
-				return look16(t, look).sequence(ANSI16)
-			}
-			return look.sequence(s.Profile)
-		}
-		i := strings.LastIndexByte(string(name), '.')
-		if i < 0 {
-			break
-		}
-		name = name[:i]
+	if light {
+		return t.Light
 	}
-	if s.Profile == ANSI16 {
-		return look16(t, Look{}).sequence(ANSI16)
-	}
-	return p[FG].sequence(s.Profile)
+	return t.Dark
 }
 
 // SGR is the sequence that begins the look of t; it may be empty. A token that

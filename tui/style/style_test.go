@@ -1,9 +1,14 @@
 package style
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"github.com/patriceckhart/zot/runtime/theme"
+)
 
 func TestTokensFallBackByDots(t *testing.T) {
-	p := Palette{FG: {FG: "#ffffff"}, Heading: {FG: "#ff0000", Bold: true}}
+	p := Palette{FG: {FG: theme.RGB(255, 255, 255)}, Heading: {FG: theme.RGB(255, 0, 0), Bold: true}}
 	s := New(p, TrueColor, false)
 	if got, want := s.SGR("md.heading.1"), "\x1b[1;38;2;255;0;0m"; got != want {
 		t.Errorf("heading.1: got %q, want %q", got, want)
@@ -14,27 +19,24 @@ func TestTokensFallBackByDots(t *testing.T) {
 }
 
 func TestProfiles(t *testing.T) {
-	p := Palette{FG: {FG: "#d0d0d0"}, Accent: {FG: "#5fafff"}, Warn: {FG: "#ffaf00", ANSI16: "bright-yellow"}}
-	for _, tc := range []struct {
-		profile Profile
-		token   Token
-		want    string
-	}{
-		{ANSI256, Accent, "\x1b[38;5;75m"},
-		{ANSI16, Accent, "\x1b[36m"},
-		{ANSI16, Warn, "\x1b[93m"},
-		{Mono, Accent, "\x1b[1m"},
-		{Mono, Selection, "\x1b[7m"},
-		{Mono, Muted, ""},
-	} {
-		if got := New(p, tc.profile, false).SGR(tc.token); got != tc.want {
-			t.Errorf("profile %d, %s: got %q, want %q", tc.profile, tc.token, got, tc.want)
+	for _, light := range []bool{false, true} {
+		p := Default(light)
+		for profile, limit := range map[Profile]string{ANSI256: "38;2;", ANSI16: "38;", Mono: "3"} {
+			s := New(p, profile, false)
+			for _, tok := range theme.Tokens {
+				if sgr := s.SGR(tok); strings.Contains(strings.TrimPrefix(sgr, "\x1b[3m"), limit) {
+					t.Errorf("profile %d, %s: %q", profile, tok, sgr)
+				}
+			}
+			if s.SGR(Selection) == "" {
+				t.Errorf("profile %d: the selection cannot be seen", profile)
+			}
 		}
 	}
 }
 
 func TestProgramOutputIsMapped(t *testing.T) {
-	p := Palette{FG: {FG: "#fff"}, "ansi.1": {FG: "#aa0000"}}
+	p := Palette{FG: {FG: theme.RGB(255, 255, 255)}, "ansi.1": {FG: theme.RGB(0xaa, 0, 0)}}
 	for _, tc := range []struct {
 		name    string
 		profile Profile

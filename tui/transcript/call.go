@@ -109,7 +109,7 @@ func (t *Transcript) Result(e event.ToolResult) {
 		c.args = argsText(e.Args)
 	}
 	c.running, c.live = false, nil
-	c.isError, c.status, c.took = e.IsError, e.Status, e.Duration
+	c.isError, c.status, c.took = e.IsError, screen.Line(e.Status), e.Duration
 	c.diff = screen.Clean(e.Diff)
 	for _, ch := range e.Changes {
 		c.changes = append(c.changes, screen.Line(ch))
@@ -243,7 +243,7 @@ func folded(n int, d drawing) string {
 func (c *call) rowsOf(lines []string, d drawing) []string {
 	var rows []string
 	w := screen.Wrapper{Width: max(d.width-2, 1), Hard: true}
-	base := d.sheet.SGR(style.Muted)
+	base := d.sheet.SGR(style.ToolOut)
 	if c.isError {
 		base = d.sheet.SGR(style.ToolError)
 	}

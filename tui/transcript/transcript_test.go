@@ -14,7 +14,7 @@ import (
 	"github.com/patriceckhart/zot/tui/style"
 )
 
-var mono = style.New(style.Dark, style.Mono, false)
+var mono = style.New(style.Default(false), style.Mono, false)
 
 func shown(t *Transcript, height int) string {
 	rows := t.View(height)
@@ -255,7 +255,7 @@ func TestFindJumpAndLoad(t *testing.T) {
 func TestViewsFit(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, profile := range []style.Profile{style.Mono, style.TrueColor} {
-		tr := New(style.New(style.Dark, profile, false))
+		tr := New(style.New(style.Default(false), profile, false))
 		for step := range 1500 {
 			text := strings.Repeat([]string{"宽 ", "word ", "\n", "- x\n", "```\n", "| a | b |\n|-|-|\n", "❤️"}[rng.IntN(7)], 1+rng.IntN(6))
 			id := fmt.Sprint(rng.IntN(3))
@@ -306,7 +306,7 @@ func TestViewsFit(t *testing.T) {
 }
 
 func filled(lines int) *Transcript {
-	tr := New(style.New(style.Dark, style.TrueColor, false))
+	tr := New(style.New(style.Default(false), style.TrueColor, false))
 	tr.SetWidth(100)
 	tr.AnswerStart()
 	for i := range lines / 2 {

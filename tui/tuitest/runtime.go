@@ -13,6 +13,7 @@ import (
 	"github.com/patriceckhart/zot/runtime/command"
 	"github.com/patriceckhart/zot/runtime/event"
 	"github.com/patriceckhart/zot/runtime/message"
+	"github.com/patriceckhart/zot/runtime/theme"
 	"github.com/patriceckhart/zot/tui"
 )
 
@@ -30,7 +31,7 @@ type Runtime struct {
 	SessRows   []tui.SessionRow
 	TreeRows   []tui.TreeRow
 	SkillRows  []tui.SkillRow
-	ThemeList  map[string]tui.Theme
+	ThemeList  map[string]*theme.Theme
 	ExtRows    []tui.ExtensionRow
 	AccRows    []tui.AccountRow
 	ReloadWith tui.ReloadReport
@@ -248,7 +249,7 @@ func (r *Runtime) Themes(context.Context) ([]tui.ThemeRow, error) {
 	return rows, nil
 }
 
-func (r *Runtime) LoadTheme(_ context.Context, name string) (tui.Theme, error) {
+func (r *Runtime) LoadTheme(_ context.Context, name string) (*theme.Theme, error) {
 	t, ok := r.ThemeList[name]
 	if !ok {
 		return t, fmt.Errorf("no theme is named %q", name)
