@@ -109,7 +109,7 @@ func (r *child) tell(s status) {
 
 func (r *child) compile(s settings) int {
 	runtime.GOMAXPROCS(runtime.NumCPU())
-	if err := engine.Compile(context.Background(), s.module, s.Cache, s.Pages, false); err != nil {
+	if err := engine.Compile(context.Background(), s.module, s.Cache, s.Pages, s.Interruptible); err != nil {
 		r.tell(failed(err))
 		return runnerFailed
 	}

@@ -3,7 +3,9 @@ package wasi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"os"
 	"sync/atomic"
 
 	"github.com/patriceckhart/zot/transports"
@@ -14,26 +16,59 @@ import (
 // startInline runs the module within this process: a function on pipes in
 // memory, which the end of its context interrupts wherever it is.
 func startInline(ctx context.Context, o Options) (*Conn, error) {
-	started := make(chan error, 1)
-	conn := memory.New(func(guest context.Context, s memory.Stdio) error {
-		return runInline(guest, o, s, started)
-	}, memory.Options{Stderr: o.Stderr, MaxFrame: o.MaxFrame})
-	select {
-	case err := <-started:
-		if err == nil {
-			return &Conn{Conn: conn}, nil
-		}
-		conn.Stop(ctx, transports.Grace{})
-		return nil, err
-	case <-ctx.Done():
-		go conn.Stop(ctx, transports.Grace{}) // compiling ends when it is through
-		return nil, context.Cause(ctx)
+	conn, dir, err := startInlineFromCache(ctx, o)
+	if errors.Is(err, engine.ErrDamagedCache) {
+		cacheFor(o).remove(dir)
+		conn, _, err = startInlineFromCache(ctx, o)
 	}
+	return conn, err
 }
 
-// runInline is the function. It sends why the module did not start, or nil
-// when it does.
-func runInline(ctx context.Context, o Options, s memory.Stdio, started chan<- error) error {
+func startInlineFromCache(ctx context.Context, o Options) (conn *Conn, dir string, err error) {
+	dir, err = compiled(ctx, o, variantInline)
+	if err != nil {
+		return nil, "", err
+	}
+	loaded := func() {}
+	if dir == "" { // no cache, but compiling here is no option
+		if dir, err = os.MkdirTemp("", "zot-wasi-"); err != nil {
+			return nil, "", fmt.Errorf("a folder for the compiled module: %w", err)
+		}
+		loaded = func() { _ = os.RemoveAll(dir) }
+		if err := compileAside(ctx, o, variantInline, dir); err != nil {
+			loaded()
+			return nil, "", err
+		}
+	}
+	g := &inlineGuest{o: o, dir: dir, started: make(chan error, 1)}
+	m := memory.New(g.run, memory.Options{Stderr: o.Stderr, MaxFrame: o.MaxFrame})
+	select {
+	case err = <-g.started:
+		loaded()
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+		go func() { // loading ends when it is through
+			m.Stop(ctx, transports.Grace{})
+			loaded()
+		}()
+		return nil, dir, err
+	}
+	if err != nil {
+		m.Stop(ctx, transports.Grace{})
+		return nil, dir, err
+	}
+	return &Conn{Conn: m}, dir, nil
+}
+
+// An inlineGuest is a module as a function.
+type inlineGuest struct {
+	o       Options
+	dir     string      // with the compiled module
+	started chan error  // why it does not run, or nil when it does
+	late    atomic.Bool // it has computed for too long
+}
+
+func (g *inlineGuest) run(ctx context.Context, s memory.Stdio) error {
 	ctx, interrupt := context.WithCancel(ctx)
 	defer interrupt()
 	defer context.AfterFunc(ctx, func() { // wake the guest where it waits
@@ -41,44 +76,29 @@ func runInline(ctx context.Context, o Options, s memory.Stdio, started chan<- er
 			stream.(interface{ Break(error) }).Break(io.ErrClosedPipe)
 		}
 	})()
-
-	dir, err := cacheFor(o).get(ctx, o.Module, variantInline, func(ctx context.Context, dir string) error {
-		return engine.Compile(ctx, o.Module, dir, o.MemPages, true)
-	})
-	if err != nil {
-		started <- err
-		return err
-	}
 	var activity engine.Activity
-	var late atomic.Bool
-	c := o.config()
+	c := g.o.config()
 	c.Stdin, c.Stdout, c.Stderr = s.In.(engine.Input), s.Out, s.Err
-	c.Cache, c.Interruptible, c.Activity = dir, true, &activity
-	running := false
+	c.Cache, c.Interruptible, c.Activity = g.dir, true, &activity
 	c.Ready = func() {
-		running = true
-		started <- nil
-		go activity.Watch(o.CallMax, ctx.Done(), func() { late.Store(true); interrupt() })
+		g.started <- nil
+		go activity.Watch(g.o.CallMax, ctx.Done(), func() { g.late.Store(true); interrupt() })
 	}
 	out, err := engine.Run(ctx, c)
-	if errors.Is(err, engine.ErrDamagedCache) {
-		cacheFor(o).remove(dir)
-		c.Cache = ""
-		out, err = engine.Run(ctx, c)
-	}
 	if err != nil {
-		if !running {
-			started <- err
+		select {
+		case g.started <- err:
+		default: // it had started
 		}
 		return err
 	}
-	return inlineExit(o, out, late.Load())
+	return g.exit(out)
 }
 
-func inlineExit(o Options, out engine.Outcome, late bool) error {
+func (g *inlineGuest) exit(out engine.Outcome) error {
 	switch {
-	case late:
-		return memory.ExitError{Signal: "killed", Reason: reasonCallMax(o.CallMax)}
+	case g.late.Load():
+		return memory.ExitError{Signal: "killed", Reason: reasonCallMax(g.o.CallMax)}
 	case out.Interrupted:
 		return memory.ExitError{Signal: "killed"}
 	}

@@ -31,9 +31,12 @@ const (
 
 // Sections that are looked at.
 const (
-	sectionImport = 2
-	sectionMemory = 5
-	sectionExport = 7
+	sectionCustom    = 0
+	sectionImport    = 2
+	sectionMemory    = 5
+	sectionExport    = 7
+	sectionStart     = 8
+	sectionDataCount = 12
 )
 
 // Inspect reads the outline of a module without compiling it. It finds a file
@@ -57,6 +60,9 @@ func Inspect(module []byte) (Info, error) {
 			}
 		case sectionExport:
 			info.readExports(section)
+		case sectionCustom, sectionStart, sectionDataCount: // these are no lists
+		default:
+			section.count()
 		}
 		if r.err == nil {
 			r.err = section.err
@@ -68,6 +74,22 @@ func Inspect(module []byte) (Info, error) {
 	slices.Sort(info.Imports)
 	slices.Sort(info.Exports)
 	return info, nil
+}
+
+// withoutCustom leaves out the sections that do not change what a module does,
+// as the names of its functions: they can be half of it, and a mistake in them
+// is no reason to refuse it. The module is one that Inspect has read.
+func withoutCustom(module []byte) []byte {
+	plain := append(make([]byte, 0, len(module)), module[:8]...)
+	for r := (&wasmReader{rest: module[8:]}); len(r.rest) > 0; {
+		section := r.rest
+		id := r.byte()
+		r.bytes(r.number())
+		if id != sectionCustom {
+			plain = append(plain, section[:len(section)-len(r.rest)]...)
+		}
+	}
+	return plain
 }
 
 func checkHeader(module []byte) error {

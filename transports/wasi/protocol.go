@@ -22,14 +22,16 @@ const (
 // of a guest may hold what the list of processes should not show. Behind its
 // JSON comes the module, the very bytes that the host has looked at.
 type settings struct {
-	Job     string          `json:"job"`
-	Args    []string        `json:"args,omitempty"`
-	Env     []string        `json:"env,omitempty"`
-	Mounts  []engine.Mount  `json:"mounts,omitempty"`
-	Pages   uint32          `json:"pages"`
-	CallMax time.Duration   `json:"callMax,omitempty"` // nanoseconds
-	Cache   string          `json:"cache,omitempty"`
-	Confine *confine.Policy `json:"confine,omitempty"`
+	Job    string         `json:"job"`
+	Args   []string       `json:"args,omitempty"`
+	Env    []string       `json:"env,omitempty"`
+	Mounts []engine.Mount `json:"mounts,omitempty"`
+	Pages  uint32         `json:"pages"`
+	// Interruptible is the variant of code to compile.
+	Interruptible bool            `json:"interruptible,omitempty"`
+	CallMax       time.Duration   `json:"callMax,omitempty"` // nanoseconds
+	Cache         string          `json:"cache,omitempty"`
+	Confine       *confine.Policy `json:"confine,omitempty"`
 	// Complete ends the runner where a wall does not stand.
 	Complete bool `json:"complete,omitempty"`
 	module   []byte

@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -30,9 +31,7 @@ func startRunner(ctx context.Context, o Options) (*Conn, error) {
 }
 
 func startFromCache(ctx context.Context, o Options) (conn *Conn, dir string, err error) {
-	dir, err = cacheFor(o).get(ctx, o.Module, variantRunner, func(ctx context.Context, dir string) error {
-		return compileAside(ctx, o, dir)
-	})
+	dir, err = compiled(ctx, o, variantRunner)
 	if err != nil {
 		return nil, "", err
 	}
@@ -48,26 +47,34 @@ func startFromCache(ctx context.Context, o Options) (conn *Conn, dir string, err
 	return &Conn{Conn: p, confinement: first.Report}, dir, nil
 }
 
-// compileAside compiles in a process that may write to dir and nothing else:
-// the compiler's input comes from a stranger.
-func compileAside(ctx context.Context, o Options, dir string) error {
+// compiled returns the folder with the compiled module, or "" where there is
+// no cache.
+func compiled(ctx context.Context, o Options, variant string) (string, error) {
+	return cacheFor(o).get(ctx, o.Module, variant, func(ctx context.Context, dir string) error {
+		return compileAside(ctx, o, variant, dir)
+	})
+}
+
+// compileAside compiles in a process that may write to dir and nothing else.
+// The module comes from a stranger, and the engine takes its word for how long
+// its lists are: thirty bytes are enough to have it ask for more memory than
+// there is. No module is given to the engine in this process before another
+// process has survived it.
+func compileAside(ctx context.Context, o Options, variant, dir string) error {
+	o.Stderr = nil // a crash of the compiler is not the extension's to log
 	p, _, err := spawn(ctx, o, settings{
-		Job: jobCompile, Pages: o.MemPages, Cache: dir, Complete: o.RequireConfinement,
+		Job: jobCompile, Interruptible: variant == variantInline, Pages: o.MemPages, Cache: dir, Complete: o.RequireConfinement,
 		Confine: &confine.Policy{Write: []string{dir}, DataLimit: compileMemory, FileLimit: runnerFiles},
 		module:  o.Module,
 	})
+	var died *diedError
+	if errors.As(err, &died) {
+		return &ModuleError{Problem: "the compiler failed on it: " + died.Error()}
+	}
 	if err != nil {
 		return err
 	}
-	defer p.Stop(ctx, transports.Grace{})
-	select {
-	case <-p.Done():
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	if exit := p.Exit(); exit.Code != 0 || exit.Signal != "" {
-		return fmt.Errorf("compiling: %v", exit)
-	}
+	p.Stop(ctx, transports.Grace{})
 	return nil
 }
 
@@ -122,6 +129,9 @@ func spawn(ctx context.Context, o Options, s settings) (*process, status, error)
 	})
 	if err != nil {
 		_ = listen.Close()
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
 		return nil, status{}, fmt.Errorf("starting a runner: %w", err)
 	}
 	_ = toChild.Close() // or nobody would notice that the runner is gone
@@ -143,26 +153,32 @@ func (p *process) greet(ctx context.Context, s settings, tell *os.File) (status,
 		_ = p.status.file.SetReadDeadline(time.Unix(1, 0))
 	})()
 	if err := s.writeTo(tell); err != nil && ctx.Err() == nil {
-		return status{}, p.diedEarly(ctx, err)
+		return status{}, p.diedEarly(ctx)
 	}
 	first, err := p.status.next()
 	switch {
 	case ctx.Err() != nil:
 		return status{}, context.Cause(ctx)
 	case err != nil:
-		return status{}, p.diedEarly(ctx, err)
+		return status{}, p.diedEarly(ctx)
 	}
 	return first, first.err()
 }
 
-// diedEarly says how a runner ended that said nothing.
-func (p *process) diedEarly(ctx context.Context, err error) error {
-	exit := p.Conn.Stop(ctx, transports.Grace{})
-	text := exit.String()
-	if exit.StderrTail != "" {
-		text += ": " + exit.StderrTail
-	}
-	return fmt.Errorf("the runner ended before the module ran (%v): %s", err, text)
+// A diedError is about a runner that ended without a word.
+type diedError struct {
+	exit  transports.Exit
+	words string // the first line on its standard error that says something
+}
+
+func (e *diedError) Error() string {
+	return fmt.Sprintf("its process ended before it ran: %v %s", e.exit, e.words)
+}
+
+func (p *process) diedEarly(ctx context.Context) error {
+	exit := p.Conn.Stop(ctx, transports.Grace{Exit: time.Second})
+	words, _, _ := strings.Cut(strings.TrimSpace(exit.StderrTail), "\n")
+	return &diedError{exit: exit, words: words}
 }
 
 // Exit implements [transports.Conn], with what the runner said of the guest.

@@ -129,6 +129,7 @@ func Start(ctx context.Context, o Options) (*Conn, error) {
 	if err := check(o); err != nil {
 		return nil, err
 	}
+	o.Module = withoutCustom(o.Module)
 	ctx, cancel := context.WithTimeoutCause(ctx, o.StartMax, fmt.Errorf("%q did not start within %v", o.Name, o.StartMax))
 	defer cancel()
 	if o.Isolation == Inline {

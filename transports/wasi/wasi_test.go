@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -30,30 +32,46 @@ func TestMain(m *testing.M) {
 
 var (
 	buildDir string
-	builds   sync.Map // of package path to func() ([]byte, error)
+	builds   sync.Map // of folder and target to func() (string, error)
 )
 
 // guest builds the Go program in that folder as a module, once.
 func guest(t testing.TB, folder string) []byte {
 	t.Helper()
-	goTool, err := exec.LookPath("go")
-	if err != nil {
-		t.Skip("building a guest needs the go tool")
-	}
-	build, _ := builds.LoadOrStore(folder, sync.OnceValues(func() ([]byte, error) {
-		out := filepath.Join(buildDir, filepath.Base(folder)+".wasm")
-		cmd := exec.Command(goTool, "build", "-trimpath", "-ldflags=-s -w", "-o", out, folder)
-		cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "GOFLAGS=")
-		if text, err := cmd.CombinedOutput(); err != nil {
-			return nil, &buildError{err, text}
-		}
-		return os.ReadFile(out)
-	}))
-	module, err := build.(func() ([]byte, error))()
+	module, err := os.ReadFile(build(t, folder, "GOOS=wasip1", "GOARCH=wasm"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return module
+}
+
+// native builds it for this system, and returns where it is.
+func native(t testing.TB, folder string) string {
+	t.Helper()
+	return build(t, folder, "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
+}
+
+func build(t testing.TB, folder string, target ...string) string {
+	t.Helper()
+	goTool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("building a guest needs the go tool")
+	}
+	key := strings.Join(append([]string{filepath.Base(folder)}, target...), "-")
+	run, _ := builds.LoadOrStore(key, sync.OnceValues(func() (string, error) {
+		out := filepath.Join(buildDir, key)
+		cmd := exec.Command(goTool, "build", "-trimpath", "-ldflags=-s -w", "-o", out, folder)
+		cmd.Env = append(append(os.Environ(), "GOFLAGS=", "CGO_ENABLED=0"), target...)
+		if text, err := cmd.CombinedOutput(); err != nil {
+			return "", &buildError{err, text}
+		}
+		return out, nil
+	}))
+	path, err := run.(func() (string, error))()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 type buildError struct {

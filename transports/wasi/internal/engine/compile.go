@@ -86,6 +86,9 @@ func compile(ctx context.Context, r wazero.Runtime, c Config) (wazero.CompiledMo
 	if err := CheckImports(importsOf(compiled)); err != nil {
 		return nil, err
 	}
+	if err := checkSignatures(compiled); err != nil {
+		return nil, err
+	}
 	if _, ok := compiled.ExportedFunctions()["_start"]; !ok {
 		return nil, &ModuleError{Problem: `it exports no "_start": build it as a command, not as a library or reactor`}
 	}
@@ -138,7 +141,7 @@ func CheckImports(imports []string) error {
 	hint := "only " + wasi_snapshot_preview1.ModuleName + " is offered; build for WASI preview 1 without other imports"
 	for _, name := range imports {
 		function, ok := strings.CutPrefix(name, offered)
-		if ok && offers()[function] {
+		if _, known := offers()[function]; ok && known {
 			continue
 		}
 		unknown = append(unknown, name)
@@ -152,16 +155,40 @@ func CheckImports(imports []string) error {
 	return &ModuleError{Problem: fmt.Sprintf("it imports %s; %s", strings.Join(unknown, ", "), hint)}
 }
 
-// offers lists the functions of preview 1 that the engine has.
-var offers = sync.OnceValue(func() map[string]bool {
+// checkSignatures finds a module that was built for something else of the
+// same name.
+func checkSignatures(m wazero.CompiledModule) error {
+	for _, f := range m.ImportedFunctions() {
+		module, name, _ := f.Import()
+		if got, want := signatureOf(f), offers()[name]; got != want {
+			return &ModuleError{Problem: fmt.Sprintf("it imports %s.%s as %s, and that is %s", module, name, got, want)}
+		}
+	}
+	return nil
+}
+
+func signatureOf(f api.FunctionDefinition) string {
+	names := func(types []api.ValueType) string {
+		var all []string
+		for _, t := range types {
+			all = append(all, api.ValueTypeName(t))
+		}
+		return "(" + strings.Join(all, ", ") + ")"
+	}
+	return names(f.ParamTypes()) + " → " + names(f.ResultTypes())
+}
+
+// offers lists the functions of preview 1 that the engine has, with their
+// signatures.
+var offers = sync.OnceValue(func() map[string]string {
 	ctx := context.Background()
 	r := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfigInterpreter())
 	defer r.Close(ctx)
-	names := map[string]bool{}
-	for name := range originals(ctx, r) {
-		names[name] = true
+	signatures := map[string]string{}
+	for name, f := range originals(ctx, r) {
+		signatures[name] = signatureOf(f)
 	}
-	return names
+	return signatures
 })
 
 // originals returns the engine's own functions of preview 1.

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"runtime"
+	"unsafe"
+)
+
+// The calls are made as they are, since the standard library cleans paths and
+// knows better which flags go together.
+
+//go:wasmimport wasi_snapshot_preview1 path_open
+func pathOpen(dir int32, lookup uint32, path unsafe.Pointer, n uint32, oflags uint32, rights, inherit uint64, fdflags uint32, fd unsafe.Pointer) uint32
+
+//go:wasmimport wasi_snapshot_preview1 fd_read
+func fdRead(fd int32, iovs unsafe.Pointer, n uint32, got unsafe.Pointer) uint32
+
+//go:wasmimport wasi_snapshot_preview1 fd_write
+func fdWrite(fd int32, iovs unsafe.Pointer, n uint32, put unsafe.Pointer) uint32
+
+//go:wasmimport wasi_snapshot_preview1 fd_close
+func fdClose(fd int32) uint32
+
+//go:wasmimport wasi_snapshot_preview1 fd_readdir
+func fdReaddir(fd int32, buf unsafe.Pointer, n uint32, cookie uint64, got unsafe.Pointer) uint32
+
+//go:wasmimport wasi_snapshot_preview1 path_filestat_get
+func pathStat(dir int32, lookup uint32, path unsafe.Pointer, n uint32, buf unsafe.Pointer) uint32
+
+//go:wasmimport wasi_snapshot_preview1 path_filestat_set_times
+func pathTimes(dir int32, lookup uint32, path unsafe.Pointer, n uint32, atim, mtim uint64, flags uint32) uint32
+
+//go:wasmimport wasi_snapshot_preview1 path_readlink
+func pathReadlink(dir int32, path unsafe.Pointer, n uint32, buf unsafe.Pointer, size uint32, got unsafe.Pointer) uint32
+
+//go:wasmimport wasi_snapshot_preview1 path_create_directory
+func pathMkdir(dir int32, path unsafe.Pointer, n uint32) uint32
+
+//go:wasmimport wasi_snapshot_preview1 path_remove_directory
+func pathRmdir(dir int32, path unsafe.Pointer, n uint32) uint32
+
+//go:wasmimport wasi_snapshot_preview1 path_unlink_file
+func pathUnlink(dir int32, path unsafe.Pointer, n uint32) uint32
+
+//go:wasmimport wasi_snapshot_preview1 path_rename
+func pathRename(dir int32, path unsafe.Pointer, n uint32, dir2 int32, path2 unsafe.Pointer, n2 uint32) uint32
+
+//go:wasmimport wasi_snapshot_preview1 path_link
+func pathLink(dir int32, lookup uint32, path unsafe.Pointer, n uint32, dir2 int32, path2 unsafe.Pointer, n2 uint32) uint32
+
+//go:wasmimport wasi_snapshot_preview1 path_symlink
+func pathSymlink(target unsafe.Pointer, n uint32, dir int32, path unsafe.Pointer, n2 uint32) uint32
+
+const mount = 3 // the first descriptor that is not a stream
+
+func str(s string) (unsafe.Pointer, uint32) {
+	return unsafe.Pointer(unsafe.StringData(s)), uint32(len(s))
+}
+
+func closeFd(fd int32) uint32 { return fdClose(fd) }
+
+type iovec struct {
+	at uint32
+	n  uint32
+}
+
+func files(r request) response {
+	a := response{ID: r.ID}
+	p, n := str(r.Path)
+	q, m := str(r.To)
+	lookup := uint32(0)
+	if r.Follow {
+		lookup = 1
+	}
+	var stat [64]byte
+	switch r.Op {
+	case "open":
+		return open(r, lookup)
+	case "stat":
+		a.Errno = pathStat(mount, lookup, p, n, unsafe.Pointer(&stat))
+	case "times":
+		a.Errno = pathTimes(mount, lookup, p, n, 0, 1_000_000_000, 1|4)
+	case "readlink":
+		buf := make([]byte, 4096)
+		var got uint32
+		a.Errno = pathReadlink(mount, p, n, unsafe.Pointer(&buf[0]), uint32(len(buf)), unsafe.Pointer(&got))
+		a.Text = string(buf[:got])
+	case "mkdir":
+		a.Errno = pathMkdir(mount, p, n)
+	case "rmdir":
+		a.Errno = pathRmdir(mount, p, n)
+	case "unlink":
+		a.Errno = pathUnlink(mount, p, n)
+	case "rename":
+		a.Errno = pathRename(mount, p, n, mount, q, m)
+	case "link":
+		a.Errno = pathLink(mount, lookup, p, n, mount, q, m)
+	case "symlink": // To is the text of the link
+		a.Errno = pathSymlink(q, m, mount, p, n)
+	default:
+		panic("no operation " + r.Op)
+	}
+	runtime.KeepAlive(r)
+	return a
+}
+
+// open opens the file, writes Text to it where there is one, or else reads
+// what is there; of a folder it reads the names.
+func open(r request, lookup uint32) response {
+	a := response{ID: r.ID}
+	var fd int32
+	p, n := str(r.Path)
+	a.Errno = pathOpen(mount, lookup, p, n, uint32(r.Oflags), r.Rights, 0, uint32(r.Fdflags), unsafe.Pointer(&fd))
+	if a.Errno != 0 {
+		return a
+	}
+	defer fdClose(fd)
+	buf := make([]byte, 4096)
+	var moved uint32
+	if r.Text != "" {
+		copy(buf, r.Text)
+		vec := iovec{uint32(uintptr(unsafe.Pointer(&buf[0]))), uint32(len(r.Text))}
+		a.Errno = fdWrite(fd, unsafe.Pointer(&vec), 1, unsafe.Pointer(&moved))
+		runtime.KeepAlive(buf)
+		return a
+	}
+	if r.Oflags&2 != 0 {
+		a.Errno = fdReaddir(fd, unsafe.Pointer(&buf[0]), uint32(len(buf)), 0, unsafe.Pointer(&moved))
+		a.Text = string(buf[:moved])
+		return a
+	}
+	vec := iovec{uint32(uintptr(unsafe.Pointer(&buf[0]))), uint32(len(buf))}
+	a.Errno = fdRead(fd, unsafe.Pointer(&vec), 1, unsafe.Pointer(&moved))
+	a.Text = string(buf[:moved])
+	return a
+}
