@@ -97,8 +97,7 @@ func (s *Settings) holdBack(d *layerData, k *koanf.Koanf) map[string]any {
 	keep := newLayerData(d.layer, d.source)
 	for _, flat := range k.Keys() {
 		path := strings.Split(flat, separator)
-		name, plus := strings.CutPrefix(path[len(path)-1], "+")
-		plain := child(path[:len(path)-1], name)
+		plain, plus := withoutPlus(path)
 		key, _ := lookup(plain)
 		if key == nil {
 			continue
@@ -224,3 +223,28 @@ func (s *Settings) Entries(prefix ...string) []Entry {
 
 // Held returns the preferences of a project that wait for it to be trusted.
 func (s *Settings) Held() []Entry { return slices.Clone(s.held) }
+
+// SetBy returns what one layer sets, whether or not it holds, by name. Values
+// of the same list that it sets and appends come apart.
+func (s *Settings) SetBy(layer Layer) []Entry {
+	var out []Entry
+	for _, l := range s.layers {
+		if l.layer != layer {
+			continue
+		}
+		for _, flat := range l.k.Keys() {
+			path := strings.Split(flat, separator)
+			plain, plus := withoutPlus(path)
+			if key, _ := lookup(plain); key != nil {
+				out = append(out, Entry{Path: plain, Key: key, Value: l.k.Get(flat), Origin: l.origin(flat, plus)})
+			}
+		}
+	}
+	for _, e := range s.held {
+		if e.Layer == layer {
+			out = append(out, e)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Entry) int { return slices.Compare(a.Path, b.Path) })
+	return out
+}
