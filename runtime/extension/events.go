@@ -15,7 +15,9 @@ import (
 func (m *Manager) subscribe(p *peer, f extproto.Subscribe) {
 	m.update(func(*effects) {
 		for _, e := range f.Events {
-			p.observes[e] = true
+			if slices.Contains(extproto.ObservableEvents, e) {
+				p.observes[e] = true
+			}
 		}
 		for _, e := range f.Intercept {
 			if slices.Contains(extproto.InterceptableEvents, e) {

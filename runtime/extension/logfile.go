@@ -23,6 +23,7 @@ type logFile struct {
 	file  *os.File
 	size  int64
 	fresh bool // at the beginning of a line
+	ended bool // Close was called: what is still to be said opens the file anew
 }
 
 func openLog(dir, name string, limit int64) *logFile {
@@ -77,6 +78,10 @@ func (l *logFile) write(p []byte) {
 		return
 	}
 	l.fresh = p[len(p)-1] == '\n'
+	if l.file == nil && l.ended && l.path != "" {
+		l.open()
+		defer l.shut()
+	}
 	if l.file == nil {
 		return
 	}
@@ -102,16 +107,21 @@ func (l *logFile) rotate() {
 	l.open()
 }
 
-// Close closes the file; later lines are dropped.
+// Close closes the file. What comes later, like the failure of a request to
+// an extension that is gone, is still written.
 func (l *logFile) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.file == nil {
-		return nil
+	l.ended = true
+	l.shut()
+	return nil
+}
+
+func (l *logFile) shut() {
+	if l.file != nil {
+		_ = l.file.Close()
+		l.file = nil
 	}
-	err := l.file.Close()
-	l.file = nil
-	return err
 }
 
 var _ io.WriteCloser = (*logFile)(nil)

@@ -74,9 +74,13 @@ type peer struct {
 
 func newPeer(m *Manager, e Entry, rank int) *peer {
 	life, die := context.WithCancel(m.ctx)
+	logs := m.opts.LogDir
+	if e.Launch == nil {
+		logs = "" // nothing runs, so nothing is said
+	}
 	return &peer{
 		m: m, entry: e, rank: rank, state: StateStarting, life: life, die: die,
-		log:     openLog(m.opts.LogDir, e.Name, m.opts.Limits.LogBytes),
+		log:     openLog(logs, e.Name, m.opts.Limits.LogBytes),
 		pend:    newPending(),
 		settled: make(chan struct{}), gone: make(chan struct{}),
 		noise: map[string]bool{}, caps: map[string]bool{},
