@@ -62,23 +62,49 @@ func (m *Model) modal() bool {
 // place joins the rows. Every part keeps to its room and takes out what others
 // wrote that could move the cursor; this is the wall behind them: whatever a
 // part did, nothing but text and colours reaches the screen, and inside of it.
+//
+// Most rows are the ones of the frame before; what was checked then is known.
 func (m *Model) place(rows []string) {
 	if len(rows) > m.height {
 		rows = rows[len(rows)-m.height:]
 	}
-	for i, r := range rows {
-		if !screen.Safe(r) {
-			r = strings.ReplaceAll(screen.CleanSGR(r), "\n", " ")
-		}
-		if screen.Width(r) > m.width {
-			r = screen.Fit(r, m.width, "")
-		}
-		if m.look.ascii {
-			r = asciiRow(r)
-		}
-		rows[i] = r
+	if m.checked.width != m.width || m.checked.ascii != m.look.ascii {
+		m.checked = checkedRows{width: m.width, ascii: m.look.ascii}
 	}
-	m.frame = strings.Join(rows, "\n")
+	out := make([]string, len(rows))
+	for i, r := range rows {
+		if i < len(m.checked.in) && m.checked.in[i] == r {
+			out[i] = m.checked.out[i]
+			continue
+		}
+		if i+1 < len(m.checked.in) && m.checked.in[i+1] == r { // scrolled by one
+			out[i] = m.checked.out[i+1]
+			continue
+		}
+		out[i] = m.check(r)
+	}
+	m.checked.in, m.checked.out = rows, out
+	m.frame = strings.Join(out, "\n")
+}
+
+// checkedRows are the rows of the last frame, before and after the check.
+type checkedRows struct {
+	width   int
+	ascii   bool
+	in, out []string
+}
+
+func (m *Model) check(r string) string {
+	if !screen.Safe(r) {
+		r = strings.ReplaceAll(screen.CleanSGR(r), "\n", " ")
+	}
+	if screen.Width(r) > m.width {
+		r = screen.Fit(r, m.width, "")
+	}
+	if m.look.ascii {
+		r = asciiRow(r)
+	}
+	return r
 }
 
 // asciiRow replaces what a terminal without UTF-8 would garble, by as many

@@ -54,6 +54,7 @@ type Model struct {
 
 	cmds    []tea.Cmd
 	frame   string
+	checked checkedRows
 	cursor  *tea.Cursor
 	clears  int
 	quitErr error

@@ -11,9 +11,9 @@ import (
 	"github.com/patriceckhart/zot/runtime/event"
 )
 
-// batchEvery is the shortest time between two batches: thirty a second, which
-// is as often as the screen is drawn.
-const batchEvery = 33 * time.Millisecond
+// batchEvery is the shortest time between two batches. Twenty a second read as
+// one stream; keys do not wait for them.
+const batchEvery = 50 * time.Millisecond
 
 // maxPending is how many merged events wait for a busy screen before the pump
 // stops reading, and so makes the runtime wait.

@@ -25,12 +25,25 @@ const Reset = "\x1b[m"
 
 // Width is the number of columns of s; SGR sequences count nothing.
 func Width(s string) int {
+	n := 0
 	for i := 0; i < len(s); i++ {
-		if s[i] < 0x20 || s[i] >= 0x7f {
+		switch b := s[i]; {
+		case b >= 0x20 && b < 0x7f:
+			n++
+		case b == 0x1b && i+1 < len(s) && s[i+1] == '[':
+			j := i + 2
+			for j < len(s) && (s[j] >= '0' && s[j] <= '9' || s[j] == ';') {
+				j++
+			}
+			if j == len(s) || s[j] != 'm' {
+				return ansi.StringWidthWc(s)
+			}
+			i = j
+		default:
 			return ansi.StringWidthWc(s)
 		}
 	}
-	return len(s)
+	return n
 }
 
 // Cluster cuts the first user-perceived character off s and gives its width.
