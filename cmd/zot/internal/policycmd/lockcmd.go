@@ -1,0 +1,273 @@
+package policycmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/patriceckhart/zot/cmd/zot/internal/policycmd/gate"
+	"github.com/patriceckhart/zot/config/home"
+	"github.com/patriceckhart/zot/policies"
+	"github.com/patriceckhart/zot/policies/lock"
+	"github.com/patriceckhart/zot/policies/tree"
+	"github.com/patriceckhart/zot/runtime/extension/discovery"
+	"github.com/patriceckhart/zot/runtime/extension/manifest"
+	"github.com/patriceckhart/zot/schemas"
+)
+
+// lockFlags are the flags of "ext lock".
+type lockFlags struct {
+	update []string
+	check  bool
+	user   bool
+}
+
+func (c *command) lockCmd() *cobra.Command {
+	var f lockFlags
+	cmd := &cobra.Command{
+		Use:   "lock [NAME...]",
+		Short: "Pin extensions to their bytes and rights, and show what changes",
+		Long: `Write the lock of this project, .zot/extensions.lock.json, or with --user your own.
+Extensions that have no entry get one: those of the project's folder, and those
+it recommends with a git source, which are fetched. An entry that is there stays
+as it is; --update NAME replaces it. Nothing is run.
+
+With --check nothing is fetched or written: status 27 where the lock would
+change.`,
+		RunE: func(cmd *cobra.Command, names []string) error { return c.lock(cmd.Context(), names, f) },
+	}
+	cmd.Flags().StringSliceVar(&f.update, "update", nil, "extension whose entry is to be replaced")
+	cmd.Flags().BoolVar(&f.check, "check", false, "only tell whether the lock is up to date")
+	cmd.Flags().BoolVar(&f.user, "user", false, "the lock of your own extensions")
+	return cmd
+}
+
+// A locker builds the next state of a lock.
+type locker struct {
+	*command
+	*place
+	f     lockFlags
+	names []string // empty: all
+	scope policies.Scope
+	path  string
+	old   *lock.File
+	next  *lock.File
+	lines []string // what changes
+	stale []string // entries that do not hold any more and were not to be updated
+}
+
+func (c *command) lock(ctx context.Context, names []string, f lockFlags) error {
+	p, err := c.open()
+	if err != nil {
+		return err
+	}
+	l, err := c.newLocker(p, names, f)
+	if err != nil {
+		return err
+	}
+	if err := l.build(ctx); err != nil {
+		return err
+	}
+	for _, line := range l.lines {
+		fmt.Fprintln(c.Streams.Out, schemas.Printable(line))
+	}
+	if len(l.stale) > 0 {
+		return coded(policies.ExitLockOutOfDate, "%s do not match the lock; look at what changed, then zot ext lock --update NAME", strings.Join(l.stale, ", "))
+	}
+	return l.finish()
+}
+
+func (c *command) newLocker(p *place, names []string, f lockFlags) (*locker, error) {
+	l := &locker{command: c, place: p, f: f, names: append(slices.Clone(names), f.update...), scope: policies.ScopeProject, path: home.ProjectLockFile(p.ProjectRoot)}
+	if len(names) == 0 && len(f.update) > 0 {
+		l.names = f.update
+	}
+	if f.user {
+		l.scope, l.path = policies.ScopeUser, p.Home.LockFile()
+	}
+	old, err := lock.Load(l.path)
+	if err != nil && !errors.Is(err, lock.ErrNone) {
+		return nil, err
+	}
+	l.old, l.next = old, &lock.File{Extensions: maps.Clone(old.Extensions)}
+	if l.next.Extensions == nil {
+		l.next.Extensions = map[string]lock.Entry{}
+	}
+	return l, nil
+}
+
+func (l *locker) build(ctx context.Context) error {
+	known := map[string]bool{}
+	for _, ext := range l.candidates() {
+		known[ext.Name] = true
+		if err := l.vendored(ext); err != nil {
+			return err
+		}
+	}
+	if l.scope == policies.ScopeProject {
+		for _, r := range l.gate.Set.Recommendations() {
+			if known[r.Name] || r.Source == "" {
+				continue
+			}
+			known[r.Name] = true
+			if err := l.recommended(ctx, r); err != nil {
+				return err
+			}
+		}
+	}
+	for _, name := range l.names {
+		if !known[name] {
+			return fmt.Errorf("no extension is called %q here; see zot ext list", name)
+		}
+	}
+	if len(l.names) == 0 {
+		l.dropGone(known)
+	}
+	return nil
+}
+
+// candidates are the extensions that the lock is about, the first of each name.
+func (l *locker) candidates() []*discovery.Candidate {
+	var out []*discovery.Candidate
+	seen := map[string]bool{}
+	for _, ext := range l.plan.Candidates {
+		b := l.gate.Bound(ext)
+		if b == nil || b.Subject().Scope != l.scope || seen[manifest.Fold(ext.Name)] {
+			continue
+		}
+		seen[manifest.Fold(ext.Name)] = true
+		out = append(out, ext)
+	}
+	return out
+}
+
+func (l *locker) wanted(name string) bool { return len(l.names) == 0 || slices.Contains(l.names, name) }
+
+func (l *locker) vendored(ext *discovery.Candidate) error {
+	if !l.wanted(ext.Name) {
+		return nil
+	}
+	entry, err := l.entryOf(ext.Manifest, ext.Dir, l.gate.Source(ext), gate.Descriptors(ext))
+	if err != nil {
+		return err
+	}
+	old, had := l.old.Lookup(ext.Name)
+	if had { // what was asked for when it was fetched is not on disk
+		entry.Ref, entry.Commit, entry.Platforms = old.Ref, old.Commit, old.Platforms
+	}
+	l.put(ext.Name, entry)
+	return nil
+}
+
+// entryOf pins a folder.
+func (l *locker) entryOf(m *manifest.Manifest, dir, source, descriptors string) (lock.Entry, error) {
+	t, err := tree.Hash(dir, tree.Options{})
+	if err != nil {
+		return lock.Entry{}, err
+	}
+	permissions, err := policies.ParsePermissions(m.Permissions)
+	if err != nil {
+		return lock.Entry{}, fmt.Errorf("%s: %w", m.File, err)
+	}
+	return lock.Entry{
+		Version: m.Version, Source: source, Transport: string(m.Transport), Digest: t.Digest(), Descriptors: descriptors,
+		Permissions: policies.AskedFor(permissions, string(m.Transport)),
+	}, nil
+}
+
+// put takes an entry in, and notes what it changes. An entry that is there is
+// replaced only where that was asked for.
+func (l *locker) put(name string, entry lock.Entry) {
+	old, had := l.old.Lookup(name)
+	diff := difference(name, old, entry, had)
+	if len(diff) == 0 {
+		return
+	}
+	l.lines = append(l.lines, diff...)
+	if had && !slices.Contains(l.f.update, name) {
+		l.stale = append(l.stale, name)
+		return
+	}
+	l.next.Extensions[name] = entry
+}
+
+// difference lists what an entry changes, one thing a line.
+func difference(name string, old, entry lock.Entry, had bool) []string {
+	if !had {
+		lines := []string{fmt.Sprintf("+ %s %s from %s", name, entry.Version, entry.Source), "    digest " + entry.Digest}
+		for _, a := range entry.Permissions.Atoms() {
+			lines = append(lines, "    + "+a.String())
+		}
+		return lines
+	}
+	var out []string
+	for _, f := range [][3]string{
+		{"version", old.Version, entry.Version}, {"source", old.Source, entry.Source}, {"ref", old.Ref, entry.Ref}, {"commit", old.Commit, entry.Commit},
+		{"transport", old.Transport, entry.Transport}, {"digest", old.DigestFor(gate.Platform), entry.DigestFor(gate.Platform)}, {"contributes", old.Descriptors, entry.Descriptors},
+	} {
+		if f[1] != f[2] {
+			out = append(out, fmt.Sprintf("    %s %s -> %s", f[0], orNone(f[1]), orNone(f[2])))
+		}
+	}
+	for _, a := range entry.Permissions.Missing(old.Permissions) {
+		out = append(out, "    + "+a.String())
+	}
+	for _, a := range old.Permissions.Missing(entry.Permissions) {
+		out = append(out, "    - "+a.String())
+	}
+	if len(out) > 0 {
+		out = append([]string{"~ " + name}, out...)
+	}
+	return out
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+// dropGone takes out entries of extensions that are not there any more.
+func (l *locker) dropGone(known map[string]bool) {
+	for _, name := range slices.Sorted(maps.Keys(l.next.Extensions)) {
+		if !known[name] {
+			delete(l.next.Extensions, name)
+			l.lines = append(l.lines, "- "+name)
+		}
+	}
+}
+
+func (l *locker) finish() error {
+	if l.f.check {
+		text, err := l.next.Bytes()
+		if err != nil {
+			return err
+		}
+		if old, err := os.ReadFile(l.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		} else if !bytes.Equal(old, text) {
+			return coded(policies.ExitLockOutOfDate, "%s is not up to date; run zot ext lock", l.path)
+		}
+		fmt.Fprintf(l.Streams.Err, "%s is up to date\n", l.path)
+		return nil
+	}
+	changed, err := l.next.Save(l.Home, l.path)
+	if err != nil {
+		return err
+	}
+	if changed {
+		fmt.Fprintf(l.Streams.Err, "wrote %s with %d extensions\n", l.path, len(l.next.Extensions))
+	} else {
+		fmt.Fprintf(l.Streams.Err, "%s is up to date\n", l.path)
+	}
+	return nil
+}

@@ -1,0 +1,280 @@
+package policycmd_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/patriceckhart/zot/cmd/zot/internal/exit"
+	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
+	"github.com/patriceckhart/zot/cmd/zot/internal/policycmd"
+	"github.com/patriceckhart/zot/cmd/zot/internal/policycmd/gate"
+	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
+	"github.com/patriceckhart/zot/policies/trust"
+	"github.com/patriceckhart/zot/runtime/extension/discovery"
+	"github.com/patriceckhart/zot/runtime/extension/install"
+)
+
+// A world is a user's state folder and a project.
+type world struct {
+	t             *testing.T
+	home, project string
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	dir := t.TempDir()
+	w := &world{t: t, home: filepath.Join(dir, "home"), project: filepath.Join(dir, "project")}
+	w.write("project/.git/HEAD", "ref: refs/heads/main")
+	return w
+}
+
+func (w *world) write(name, text string) {
+	w.t.Helper()
+	path := filepath.Join(filepath.Dir(w.home), name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// vendor puts an extension into the project. Starting it would make a file.
+func (w *world) vendor(name, permissions string) {
+	w.write("project/.zot/extensions/"+name+"/extension.json", `{"name": "`+name+`", "version": "1.0.0", "exec": "./run.sh", "permissions": `+permissions+`}`)
+	w.write("project/.zot/extensions/"+name+"/run.sh", "#!/bin/sh\ntouch "+filepath.Join(w.home, "marker")+"\n")
+}
+
+func (w *world) deps(s *iostreams.Streams) policycmd.Deps {
+	return policycmd.Deps{
+		Streams: s,
+		Open: func(string, string) (*workspace.Workspace, error) {
+			return workspace.Open(workspace.Options{Home: w.home, CWD: w.project})
+		},
+		// The far side of a source: a folder with an extension in it.
+		Fetch: func(_ context.Context, source, into string) (string, install.Origin, error) {
+			dir := filepath.Join(into, "guard")
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				return "", install.Origin{}, err
+			}
+			err := os.WriteFile(filepath.Join(dir, "extension.json"), []byte(`{"name": "guard", "exec": "guard.wasm", "permissions": {"intercept": {"tool_call": {"may": ["block"]}}}}`), 0o644)
+			address, ref, _ := strings.Cut(source, "#")
+			return dir, install.Origin{URL: address, Ref: ref, Commit: strings.Repeat("a", 40)}, err
+		},
+	}
+}
+
+func (w *world) run(line string) (out, errs string, code int) {
+	w.t.Helper()
+	streams, stdout, stderr := iostreams.Test("")
+	root := &cobra.Command{Use: "zot", SilenceErrors: true, SilenceUsage: true}
+	ext := &cobra.Command{Use: "ext"}
+	ext.PersistentFlags().String("home", "", "")
+	ext.PersistentFlags().String("cwd", "", "")
+	ext.AddCommand(policycmd.Ext(w.deps(streams))...)
+	root.AddCommand(policycmd.New(w.deps(streams)), policycmd.Trust(w.deps(streams)), ext)
+	root.SetArgs(strings.Fields(line))
+	err := root.Execute()
+	text := stderr.String()
+	if err != nil {
+		text += err.Error() + "\n"
+	}
+	short := strings.NewReplacer(w.project, "PROJECT", w.home, "HOME")
+	return short.Replace(stdout.String()), short.Replace(text), exit.CodeOf(err)
+}
+
+// want runs a command and looks for parts of what it prints, on either stream.
+func (w *world) want(line string, code int, parts ...string) string {
+	w.t.Helper()
+	out, errs, got := w.run(line)
+	if got != code {
+		w.t.Errorf("zot %s: status %d, want %d\n%s%s", line, got, code, out, errs)
+	}
+	for _, part := range parts {
+		if !strings.Contains(out+errs, part) {
+			w.t.Errorf("zot %s: %q is missing from\n%s%s", line, part, out, errs)
+		}
+	}
+	return out
+}
+
+func (w *world) noMarker() {
+	w.t.Helper()
+	if _, err := os.Stat(filepath.Join(w.home, "marker")); err == nil {
+		w.t.Fatal("something of the project was started")
+	}
+}
+
+// From nothing to a pinned project.
+func TestAPinnedProject(t *testing.T) {
+	w := newWorld(t)
+	w.vendor("todo", `{"tools": ["todo_*"]}`)
+	w.want("policy init --mode pinned", 0, "wrote policy to PROJECT/.zot/config.json", "pinned: only extensions run whose bytes the lock holds", "next: zot ext lock")
+	w.want("policy init", 1, "PROJECT/.zot/config.json:3:13: there is a policy already")
+	text, _ := os.ReadFile(filepath.Join(w.project, ".zot/config.json"))
+	w.write("project/.zot/config.json", strings.Replace(string(text), `"mode": "pinned"`, `"mode": "pinned", "recommend": [{"name": "guard", "source": "https://example.org/sec/guard#v1"}]`, 1))
+
+	w.want("ext lock --check", 27)
+	out := w.want("ext lock", 0, "wrote PROJECT/.zot/extensions.lock.json with 2 extensions",
+		"+ todo 1.0.0 from vendored:.zot/extensions/todo", "+ tools todo_*", "+ guard  from git+https://example.org/sec/guard", "+ intercept tool_call=block")
+	if !strings.Contains(out, "digest zt1:") {
+		t.Errorf("no digest in %s", out)
+	}
+	first, _ := os.ReadFile(filepath.Join(w.project, ".zot/extensions.lock.json"))
+	w.want("ext lock", 0, "is up to date")
+	if again, _ := os.ReadFile(filepath.Join(w.project, ".zot/extensions.lock.json")); string(again) != string(first) {
+		t.Error("locking again must give the same bytes")
+	}
+	w.want("ext lock --check", 0, "is up to date")
+	w.want("policy check", 0, "1 policies, mode pinned, 0 tests passed")
+	w.want("ext verify", 0, "todo (project): ok", "guard (project): ok")
+	w.want("ext sync --frozen", 0, "guard: in the store", "todo: stored from .zot/extensions/todo")
+	w.noMarker()
+
+	// A pull that changes one byte behind an unchanged manifest.
+	w.write("project/.zot/extensions/todo/run.sh", "#!/bin/sh\ntrue\n")
+	w.want("ext verify", 22, "todo (project): drift ZP031", "run.sh")
+	w.want("ext lock --check", 27, "todo do not match the lock")
+	w.want("ext lock", 27, "digest zt1:")
+	w.want("ext lock --update todo", 0, "~ todo")
+	w.want("ext verify", 0)
+	// A manifest that asks for more.
+	w.vendor("todo", `{"tools": ["todo_*"], "net": {"connect": ["x.example:443"]}}`)
+	w.want("ext lock --check", 27, "+ net.connect x.example:443")
+
+	// Another machine: the store is filled from the source, and from nowhere
+	// else.
+	w.want("ext lock --update todo", 0)
+	w.home += "2"
+	w.want("ext sync --frozen", 22, "guard: not in the store, and nothing is fetched")
+	w.want("ext sync", 0, "guard: fetched from git+https://example.org/sec/guard")
+}
+
+func TestNothingOfAnUntrustedProjectRuns(t *testing.T) {
+	w := newWorld(t)
+	w.vendor("todo", `{"net": {"connect": ["x.example:443"]}}`)
+	w.write("project/.zot/config.json", `{"model": "theirs"}`)
+	w.want("policy explain todo", 0, "may todo load?", "ask (ZP010)", "the project is not trusted", "vendored:.zot/extensions/todo")
+	w.want("policy explain todo --cap net.connect=x.example:443", 0, "ask (ZP011)")
+	w.want("policy show --effective", 0, "mode open, by zot itself", "todo: ZP010, held back")
+	w.want("ext verify", 0, "todo (project): unlocked")
+	w.want("trust status", 0, "PROJECT is not trusted; it would bring:", "extension todo", "right of todo: net.connect x.example:443", `setting model = "theirs"`, "file .zot/extensions/todo/run.sh")
+	w.noMarker()
+	w.want("trust revoke", 1, "nothing was approved")
+}
+
+func TestTrustDigestAndRevoke(t *testing.T) {
+	w := newWorld(t)
+	w.vendor("todo", `{"tools": ["*"]}`)
+	out := strings.TrimSpace(w.want("trust digest", 0))
+	if !strings.HasPrefix(out, "zb1:") {
+		t.Fatalf("digest is %q", out)
+	}
+	t.Setenv("ZOT_TRUST_DIGEST", out)
+	w.want("policy explain todo", 0, "allow (ZP001)")
+	w.write("project/.zot/extensions/todo/run.sh", "other")
+	w.want("policy explain todo", 0, "ask (ZP010)")
+	t.Setenv("ZOT_TRUST_DIGEST", "")
+
+	g := w.gate()
+	if err := g.Approve(trust.NewRecord(g.Identity, g.Bundle, time.Now())); err != nil {
+		t.Fatal(err)
+	}
+	w.want("trust status", 0, "PROJECT is trusted")
+	w.want("policy explain todo", 0, "allow (ZP001)", "decided by   user approval", "has          tools *")
+	// A second folder that goes by the approved name.
+	w.write("project/.zot/extensions/aaa/extension.json", `{"name": "todo", "version": "1.0.0", "exec": "./run.sh", "permissions": {"tools": ["*"]}}`)
+	w.write("project/.zot/extensions/aaa/run.sh", "evil")
+	w.want("policy explain todo", 0, "ask (ZP011)")
+	if err := os.RemoveAll(filepath.Join(w.project, ".zot/extensions/aaa")); err != nil {
+		t.Fatal(err)
+	}
+	w.write("project/.zot/extensions/todo/run.sh", "evil")
+	w.want("policy explain todo", 0, "ask (ZP011)", "changed .zot/extensions/todo/run.sh")
+	w.want("trust revoke", 0, "is not trusted any more")
+	w.want("policy explain todo", 0, "ask (ZP010)")
+}
+
+// gate is the policy as a start would see it.
+func (w *world) gate() *gate.Gate {
+	w.t.Helper()
+	ws, err := workspace.Open(workspace.Options{Home: w.home, CWD: w.project})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	plan := discovery.Find(discovery.Options{Home: w.home, ProjectDir: w.project, CWD: w.project})
+	return gate.New(gate.Options{Home: ws.Home, ProjectRoot: ws.ProjectRoot, Settings: ws.Settings, Candidates: plan.Candidates, Environ: ws.Environ, Headless: true})
+}
+
+func TestGateHolds(t *testing.T) {
+	w := newWorld(t)
+	w.vendor("todo", `{}`)
+	w.write("home/extensions/mine/extension.json", `{"name": "mine", "exec": "./x"}`)
+	w.write("home/config.json", `{"policy": {"rules": [{"id": "no-mine", "decision": "deny", "match": {"name": "mine"}, "reason": "not here"}]}}`)
+	g := w.gate()
+	held := map[string]string{}
+	for _, c := range discovery.Find(discovery.Options{Home: w.home, ProjectDir: w.project, CWD: w.project, Hold: g.Hold}).Candidates {
+		held[c.Name] = c.Reason
+	}
+	if !strings.HasPrefix(held["todo"], "ZP010, denied: the project is not trusted") {
+		t.Errorf("todo: %s", held["todo"])
+	}
+	if want := "ZP021, denied: not here (user " + filepath.Join(w.home, "config.json") + ":1:23 rule no-mine); change that line of your own policy"; held["mine"] != want {
+		t.Errorf("mine: got  %s\nwant %s", held["mine"], want)
+	}
+	w.write("home/config.json", `{"policy": {"rulez": []}}`)
+	if got := w.gate().Set; got.Valid() {
+		t.Error("a broken user policy must close")
+	}
+	w.want("policy explain mine", 0, "deny (ZP061)", `policy has no key "rulez"`)
+	w.want("policy check", 20, "config.json:1:13: policy has no key \"rulez\" (ZP061)", "help: did you mean \"rules\"?")
+}
+
+func TestExplainAsJSON(t *testing.T) {
+	w := newWorld(t)
+	w.vendor("todo", `{}`)
+	w.write("project/.zot/config.json", `{"policy": {"mode": "locked"}}`)
+	out := w.want("policy explain todo --json", 0)
+	var x struct {
+		Verdict, Code, Mode string
+		ModeBy              struct{ Layer string }
+		Layers              []struct{ Verdict string }
+	}
+	if err := json.Unmarshal([]byte(out), &x); err != nil || x.Verdict != "deny" || x.Code != "ZP020" || x.Mode != "locked" || x.ModeBy.Layer != "project" || len(x.Layers) != 1 {
+		t.Errorf("got %+v, %v from\n%s", x, err, out)
+	}
+	w.want("policy explain todoo", 1, `did you mean "todo"?`)
+	w.want("policy explain todo --cap net", 2, "write a capability")
+	w.want("policy show", 0, "# project: PROJECT/.zot/config.json", `"mode": "locked"`)
+	w.want("policy show --layer user", 0)
+}
+
+func TestCheckRunsTables(t *testing.T) {
+	w := newWorld(t)
+	w.write("project/.zot/config.yaml", "policy:\n  mode: pinned\n  rules:\n  - {decision: deny, match: {name: '*'}}\n  - {decision: deny, match: {name: x}}\n")
+	w.write("project/.zot/policy.tests.yaml", "tests:\n- {name: right, extension: {name: a}, want: deny}\n- {name: wrong, extension: {name: a}, want: allow}\n")
+	w.want("policy check", 1, "config.yaml:5:5 rule 2: it never decides", `policy.tests.yaml:3:3: "wrong": want allow, got deny ZP021`, "1 of 2 tests failed")
+	w.want("policy check "+filepath.Join(w.project, ".zot/config.yaml"), 1, "1 of 2 tests failed")
+}
+
+func TestLinksCannotBePinned(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("links need rights there")
+	}
+	w := newWorld(t)
+	w.vendor("todo", `{}`)
+	if err := os.Symlink("/etc/passwd", filepath.Join(w.project, ".zot/extensions/todo/l")); err != nil {
+		t.Fatal(err)
+	}
+	w.want("ext lock", 1, "is a link or a special file")
+	w.want("trust status", 0, "is not trusted", "is a link or a special file")
+	w.want("ext verify", 22, "ZP081")
+}

@@ -1,0 +1,184 @@
+package policycmd
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/patriceckhart/zot/cmd/zot/internal/policycmd/gate"
+	"github.com/patriceckhart/zot/policies"
+	"github.com/patriceckhart/zot/policies/lock"
+	"github.com/patriceckhart/zot/runtime/extension/discovery"
+	"github.com/patriceckhart/zot/runtime/extension/install"
+	"github.com/patriceckhart/zot/runtime/extension/manifest"
+)
+
+// fetched is an extension that was brought from its source.
+type fetched struct {
+	dir      string
+	origin   install.Origin
+	manifest *manifest.Manifest
+}
+
+// fetch brings an extension into a folder that the returned function removes.
+func (c *command) fetch(ctx context.Context, p *place, source string) (f fetched, clean func(), err error) {
+	tmp, err := os.MkdirTemp("", "zot-fetch-")
+	if err != nil {
+		return f, nil, err
+	}
+	clean = func() { _ = os.RemoveAll(tmp) }
+	bring := c.Fetch
+	if bring == nil {
+		bring = c.installInto
+	}
+	f.dir, f.origin, err = bring(ctx, source, tmp)
+	if err == nil {
+		f.manifest, _, err = manifest.Load(f.dir)
+	}
+	if err != nil {
+		clean()
+		return f, nil, fmt.Errorf("fetching %s: %w", source, err)
+	}
+	return f, clean, nil
+}
+
+// installInto uses a state folder of its own to fetch into.
+func (c *command) installInto(ctx context.Context, source, into string) (string, install.Origin, error) {
+	_, err := install.Install(ctx, install.Options{Home: into, CWD: into, ZotVersion: c.Version}, source)
+	if err != nil {
+		return "", install.Origin{}, err
+	}
+	found := discovery.Find(discovery.Options{Home: into, CWD: into})
+	if len(found.Candidates) != 1 {
+		return "", install.Origin{}, fmt.Errorf("%d extensions came where one was expected", len(found.Candidates))
+	}
+	ext := found.Candidates[0]
+	origin, _, err := install.OriginOf(into, ext.Folder)
+	return ext.Dir, origin, err
+}
+
+// recommended pins an extension that the project only names.
+func (l *locker) recommended(ctx context.Context, r policies.Recommendation) error {
+	if !l.wanted(r.Name) {
+		return nil
+	}
+	_, had := l.old.Lookup(r.Name)
+	if had && !slices.Contains(l.f.update, r.Name) {
+		return nil // pinned already; what is there counts
+	}
+	if l.f.check {
+		l.lines = append(l.lines, "+ "+r.Name+" from "+r.Source)
+		return coded(policies.ExitLockOutOfDate, "%s has no entry for %s; run zot ext lock", l.path, r.Name)
+	}
+	f, clean, err := l.fetch(ctx, l.place, r.Source)
+	if err != nil {
+		return err
+	}
+	defer clean()
+	if !strings.EqualFold(f.manifest.Name, r.Name) {
+		return fmt.Errorf("%s is recommended as %q, and its manifest says %q", r.Source, r.Name, f.manifest.Name)
+	}
+	source, err := policies.NormalizeSource(gate.OriginSource(f.origin))
+	if err != nil {
+		return err
+	}
+	entry, err := l.entryOf(f.manifest, f.dir, source, gate.Descriptors(&discovery.Candidate{Manifest: f.manifest}))
+	if err != nil {
+		return err
+	}
+	entry.Ref, entry.Commit = f.origin.Ref, f.origin.Commit
+	if _, _, err := (lock.Store{Dir: l.Home.StoreDir()}).Put(f.dir); err != nil {
+		return err
+	}
+	l.put(r.Name, entry)
+	return nil
+}
+
+func (c *command) syncCmd() *cobra.Command {
+	var frozen bool
+	cmd := &cobra.Command{
+		Use:   "sync",
+		Short: "Fill the store with what the lock pins",
+		Long: `Bring every extension that the project's lock pins into the store, from the
+project's folder or from its source, and check its digest. With --frozen nothing
+is fetched. Status 22 where something is not what was pinned.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.sync(cmd.Context(), frozen) },
+	}
+	cmd.Flags().BoolVar(&frozen, "frozen", false, "fetch nothing; what is missing is an error")
+	return cmd
+}
+
+func (c *command) sync(ctx context.Context, frozen bool) error {
+	p, err := c.open()
+	if err != nil {
+		return err
+	}
+	for _, err := range p.gate.LockErrs {
+		return err
+	}
+	if p.gate.ProjectLock == nil {
+		return fmt.Errorf("this project has no lock; run zot ext lock")
+	}
+	store := lock.Store{Dir: p.Home.StoreDir()}
+	bad := 0
+	for _, name := range slices.Sorted(maps.Keys(p.gate.ProjectLock.Extensions)) {
+		entry := p.gate.ProjectLock.Extensions[name]
+		state, err := c.syncOne(ctx, p, store, name, entry, frozen)
+		if err != nil {
+			bad++
+			state = err.Error()
+		}
+		fmt.Fprintf(c.Streams.Out, "%s: %s\n", name, state)
+	}
+	if bad > 0 {
+		return coded(policies.ExitDigestMismatch, "%d extensions are not in the store as they were pinned", bad)
+	}
+	return nil
+}
+
+func (c *command) syncOne(ctx context.Context, p *place, store lock.Store, name string, entry lock.Entry, frozen bool) (string, error) {
+	want := entry.DigestFor(gate.Platform)
+	if want == "" {
+		return "", fmt.Errorf("%s: the lock has no digest for %s", policies.CodePlatformMissing, gate.Platform)
+	}
+	if _, err := store.Open(want); err == nil {
+		return "in the store", nil
+	}
+	if rel, ok := strings.CutPrefix(entry.Source, "vendored:"); ok {
+		return "stored from " + rel, storeAs(store, filepath.Join(p.ProjectRoot, filepath.FromSlash(rel)), want)
+	}
+	if frozen {
+		return "", fmt.Errorf("not in the store, and nothing is fetched with --frozen")
+	}
+	source := strings.TrimPrefix(strings.TrimPrefix(entry.Source, "git+"), "path:")
+	if entry.Commit != "" {
+		source += "#" + entry.Commit
+	}
+	f, clean, err := c.fetch(ctx, p, source)
+	if err != nil {
+		return "", err
+	}
+	defer clean()
+	return "fetched from " + entry.Source, storeAs(store, f.dir, want)
+}
+
+// storeAs stores a folder that must have the digest; another one is taken out
+// again.
+func storeAs(store lock.Store, dir, want string) error {
+	got, _, err := store.Put(dir)
+	if err != nil {
+		return err
+	}
+	if got != want {
+		_ = store.Remove(got)
+		return fmt.Errorf("%s: has digest %s, and the lock pins %s", policies.CodeContentDrift, got, want)
+	}
+	return nil
+}
