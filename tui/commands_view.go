@@ -21,7 +21,8 @@ func viewCommands() []builtin {
 	find := def("find", "[text]", "find in the conversation", (*Model).find)
 	help := def("help", "", "commands and keys", (*Model).help)
 	help.aliases = []string{"?", "keys"}
-	return []builtin{cp, exit, find, help}
+	image := def("image", "[number]", "show a picture of the conversation, where the terminal can", (*Model).showImage)
+	return []builtin{cp, exit, find, help, image}
 }
 
 func (m *Model) copy(args string) {

@@ -117,8 +117,7 @@ func (t *Transcript) Result(e event.ToolResult) {
 	c.output = strings.TrimRight(screen.CleanOutput(message.TextOf(e.Content)), "\n ")
 	for _, b := range e.Content {
 		if img, ok := b.(message.Image); ok {
-			t.images++
-			c.images = append(c.images, Image(img).describe(t.images))
+			c.images = append(c.images, t.number(Image(img)))
 		}
 	}
 	delete(t.calls, e.ID)

@@ -3,6 +3,7 @@ package transcript
 import (
 	"strings"
 
+	"github.com/patriceckhart/zot/runtime/message"
 	"github.com/patriceckhart/zot/tui/markdown"
 	"github.com/patriceckhart/zot/tui/screen"
 	"github.com/patriceckhart/zot/tui/style"
@@ -15,11 +16,16 @@ func (t *Transcript) User(text string, images ...Image) {
 	t.endAnswer()
 	u := &userText{src: strings.TrimRight(screen.Clean(text), "\n")}
 	for _, img := range images {
-		t.images++
-		u.images = append(u.images, img.describe(t.images))
+		u.images = append(u.images, t.number(img))
 	}
 	t.add(&cell{content: u, gap: true})
 	t.Bottom()
+}
+
+// number keeps a picture and returns its line.
+func (t *Transcript) number(img Image) string {
+	t.images = append(t.images, message.Image(img))
+	return img.describe(len(t.images))
 }
 
 type userText struct {

@@ -12,6 +12,7 @@
 package transcript
 
 import (
+	"github.com/patriceckhart/zot/runtime/message"
 	"github.com/patriceckhart/zot/tui/markdown"
 	"github.com/patriceckhart/zot/tui/style"
 )
@@ -25,7 +26,7 @@ type Transcript struct {
 	cells  []*cell
 	answer *answer          // the message that is being written; or nil
 	calls  map[string]*call // by id
-	images int
+	images []message.Image
 
 	anchor   *cell // first cell on screen; nil while following the end
 	row      int   // first row of it on screen
@@ -55,6 +56,9 @@ func (t *Transcript) Unfolded() bool { return t.unfolded }
 
 // Empty reports whether there is nothing to show.
 func (t *Transcript) Empty() bool { return len(t.cells) == 0 }
+
+// Images lists the pictures in the order of their numbers.
+func (t *Transcript) Images() []message.Image { return t.images }
 
 // Clear removes everything.
 func (t *Transcript) Clear() {
