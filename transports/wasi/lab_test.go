@@ -77,3 +77,10 @@ func awaitDone(t testing.TB, conn transports.Conn) transports.Exit {
 	}
 	return conn.Exit()
 }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -123,10 +123,9 @@ func compileModule(ctx context.Context, r wazero.Runtime, c Config) (m wazero.Co
 	switch {
 	case err == nil:
 		return m, nil
-	case strings.Contains(err.Error(), "compilationcache:"):
+	case strings.Contains(err.Error(), "compilationcache:"), errors.As(err, &pathErr):
+		// The latter is a file of another version that we may not remove.
 		return nil, fmt.Errorf("%w: %v", ErrDamagedCache, err)
-	case errors.As(err, &pathErr):
-		return nil, fmt.Errorf("compile cache: %w", err)
 	case strings.Contains(err.Error(), "over limit of"):
 		return nil, &ModuleError{Problem: fmt.Sprintf("it needs more memory than its limit of %d MiB: %v", uint64(c.Pages)*PageSize>>20, err)}
 	}
