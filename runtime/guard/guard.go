@@ -87,6 +87,19 @@ type Asker interface {
 	Confirm(ctx context.Context, q Question) (Answer, error)
 }
 
+// An Asker that is also a Presence is asked only while somebody is there;
+// without it somebody always is.
+type Presence interface {
+	CanAsk() bool
+}
+
+func canAsk(a Asker) bool {
+	if p, ok := a.(Presence); ok {
+		return p.CanAsk()
+	}
+	return a != nil
+}
+
 // Options are the parts of a Guard; a nil part is skipped, and without an
 // Asker what would be asked is denied.
 type Options struct {
@@ -162,7 +175,7 @@ func (g *Guard) ask(ctx context.Context, call tool.Call, t tool.Tool, d Decision
 		g.decided(call, true, "remembered", "")
 		return v, nil
 	}
-	if g.opts.Asker == nil {
+	if !canAsk(g.opts.Asker) {
 		return g.unasked(call, d, v), nil
 	}
 	q := Question{

@@ -13,7 +13,7 @@ import (
 // compact shortens the conversation because the user asked, and reports it,
 // Done last, on failure too.
 func (h *Host) compact(ctx context.Context, focus string) error {
-	defer h.bus.Publish(event.Done{})
+	defer h.report(event.Done{})
 	_, err := h.shorten(ctx, compact.Manual, focus)
 	if err != nil && ctx.Err() == nil {
 		h.bus.Publish(event.Error{Message: err.Error()})

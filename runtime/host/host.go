@@ -116,7 +116,7 @@ func New(opts Options) (*Host, error) {
 	})
 	h.agent = agent.New(agent.Options{
 		Model: h.model, Tools: h.registry, Guard: h.guard, Hooks: hooks{h},
-		Emit: h.bus.Publish, Record: h.record, MaxSteps: opts.MaxSteps,
+		Emit: h.report, Record: h.record, MaxSteps: opts.MaxSteps,
 	})
 	h.adopt(opts.Conversation)
 	h.bus.Subscribe(h.recordUsage)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/patriceckhart/zot/runtime/event"
 	"github.com/patriceckhart/zot/runtime/message"
 )
 
@@ -61,6 +62,7 @@ type queue struct {
 	mu      sync.Mutex
 	waiting []*Ticket
 	cancel  context.CancelFunc // of the prompt that runs; nil when idle
+	over    bool               // the prompt that runs has said Done
 	idle    chan struct{}      // closed while nothing runs
 	closed  bool
 }
@@ -115,7 +117,7 @@ func (h *Host) enqueue(t *Ticket) (_ *Ticket, queued bool) {
 // begin starts a prompt. q.mu is held.
 func (q *queue) begin(t *Ticket) {
 	ctx, cancel := context.WithCancel(context.Background())
-	q.cancel, q.idle = cancel, make(chan struct{})
+	q.cancel, q.over, q.idle = cancel, false, make(chan struct{})
 	go func() { // ends with the prompt, which cancel ends at any time
 		defer cancel()
 		if t.work != nil {
@@ -185,11 +187,24 @@ func (h *Host) Cancel() {
 	}
 }
 
-// Busy reports whether a prompt runs.
+// Busy reports whether a prompt runs or waits. One that has said Done does not
+// run any more.
 func (h *Host) Busy() bool {
 	h.queue.mu.Lock()
 	defer h.queue.mu.Unlock()
-	return h.queue.cancel != nil
+	return h.queue.cancel != nil && !h.queue.over || len(h.queue.waiting) > 0
+}
+
+// report publishes what a prompt reports of itself. At its Done the session is
+// idle before anybody hears of it, so that who waited for Done may clear the
+// conversation or change the model at once.
+func (h *Host) report(e event.Event) {
+	if _, done := e.(event.Done); done {
+		h.queue.mu.Lock()
+		h.queue.over = true
+		h.queue.mu.Unlock()
+	}
+	h.bus.Publish(e)
 }
 
 // Queue lists the texts of the prompts that wait.

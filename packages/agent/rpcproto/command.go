@@ -96,12 +96,7 @@ func DecodeCommand(line []byte) (Command, error) {
 	line = bytes.TrimPrefix(bytes.TrimSpace(line), []byte("\xef\xbb\xbf"))
 	var c Command
 	if err := json.Unmarshal(line, &c); err != nil {
-		var mistyped *json.UnmarshalTypeError
-		if !errors.As(err, &mistyped) || mistyped.Field == "" {
-			return Command{}, fmt.Errorf("invalid JSON: %w", err)
-		}
-		err = fmt.Errorf("field %q: a JSON %s does not belong there", mistyped.Field, mistyped.Value)
-		return head(line), err
+		return head(line), explain(line, err)
 	}
 	if err := checkID(c.ID); err != nil {
 		return Command{Type: c.Type}, err
@@ -113,6 +108,20 @@ func DecodeCommand(line []byte) (Command, error) {
 		return c, errors.New(`the command has no "type"`)
 	}
 	return c, nil
+}
+
+// explain says what is wrong with a line in the words of JSON.
+func explain(line []byte, err error) error {
+	var mistyped *json.UnmarshalTypeError
+	switch {
+	case !json.Valid(line):
+		return fmt.Errorf("invalid JSON: %w", err)
+	case errors.As(err, &mistyped) && mistyped.Field == "":
+		return fmt.Errorf("a command is a JSON object, not a JSON %s", mistyped.Value)
+	case errors.As(err, &mistyped):
+		return fmt.Errorf("field %q: a JSON %s does not belong there", mistyped.Field, mistyped.Value)
+	}
+	return fmt.Errorf("the command cannot be read: %w", err)
 }
 
 // head reads the ID and Type of a command whose other fields are mistyped.
