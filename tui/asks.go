@@ -26,7 +26,7 @@ func (m *Model) ask(a Ask) {
 	p := &pendingAsk{Question: dialog.NewQuestion(a, time.Now()), over: make(chan struct{})}
 	m.asks = append(m.asks, p)
 	m.numberAsks()
-	if len(m.asks) == 1 && !m.focused {
+	if len(m.asks) == 1 {
 		m.announce()
 	}
 	if a.Withdrawn != nil {

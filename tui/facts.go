@@ -17,7 +17,7 @@ type Fact struct{ Name, Value, Advice string }
 
 // TerminalFacts tells what the interface makes of the terminal that env and out
 // describe, and of the user's bindings. It asks the terminal nothing.
-func TerminalFacts(env []string, out io.Writer, bindings map[string][]string) []Fact {
+func TerminalFacts(env []string, out io.Writer, bindings map[string]string) []Fact {
 	e := readEnvironment(env)
 	value := func(name string) string {
 		if v := e.vars[name]; v != "" {

@@ -12,12 +12,12 @@ import (
 )
 
 func TestTerminalFacts(t *testing.T) {
-	facts := TerminalFacts([]string{"TERM=screen-256color", "TMUX=/tmp/x", "LC_ALL=C", "NO_COLOR=1"}, io.Discard, map[string][]string{"nope": {"f1"}})
+	facts := TerminalFacts([]string{"TERM=screen-256color", "TMUX=/tmp/x", "LC_ALL=C", "NO_COLOR=1"}, io.Discard, map[string]string{"f1": "nope"})
 	got := ""
 	for _, f := range facts {
 		got += f.Name + "=" + f.Value + "|" + f.Advice + "\n"
 	}
-	for _, want := range []string{"TERM=screen-256color", "COLORTERM=not set", "colours=none (NO_COLOR", "UTF-8=no|", "multiplexer=tmux|shift+enter needs", "pictures=no", `keymap=1 problems|keymap: no action is named "nope"`} {
+	for _, want := range []string{"TERM=screen-256color", "COLORTERM=not set", "colours=none (NO_COLOR", "UTF-8=no|", "multiplexer=tmux|shift+enter needs", "pictures=no", `keymap=1 problems|keymap: "f1": "nope" is no slash command`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("lacks %q:\n%s", want, got)
 		}

@@ -33,9 +33,9 @@ type filesMsg struct {
 // askFiles looks for files beside the screen.
 func (c *completion) askFiles(m *Model, query string) {
 	c.filesAsked++
-	n, dir, ctx := c.filesAsked, m.state.Cwd, m.ctx
+	n, dir, all, ctx := c.filesAsked, m.state.Cwd, m.opt.AllFiles, m.ctx
 	m.do(func() tea.Msg {
-		return filesMsg{n, matchFiles(fileList(ctx, dir), query)}
+		return filesMsg{n, matchFiles(fileList(ctx, dir, all), query)}
 	})
 }
 
@@ -93,24 +93,25 @@ func rank(f, query string) int {
 var fileCache struct {
 	sync.Mutex
 	dir  string
+	all  bool
 	at   time.Time
 	list []string
 }
 
-// fileList walks dir, leaving out what .gitignore files name. A list is used
+// fileList walks dir, leaving out what .gitignore files name unless all is wanted. A list is used
 // again for some seconds, as every typed letter asks for it.
-func fileList(ctx context.Context, dir string) []string {
+func fileList(ctx context.Context, dir string, all bool) []string {
 	fileCache.Lock()
 	defer fileCache.Unlock()
-	if fileCache.dir == dir && time.Since(fileCache.at) < filesFresh {
+	if fileCache.dir == dir && fileCache.all == all && time.Since(fileCache.at) < filesFresh {
 		return fileCache.list
 	}
-	list := walkFiles(ctx, dir)
-	fileCache.dir, fileCache.at, fileCache.list = dir, time.Now(), list
+	list := walkFiles(ctx, dir, all)
+	fileCache.dir, fileCache.all, fileCache.at, fileCache.list = dir, all, time.Now(), list
 	return list
 }
 
-func walkFiles(ctx context.Context, dir string) []string {
+func walkFiles(ctx context.Context, dir string, all bool) []string {
 	var out []string
 	rules := []ignoreRule{}
 	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
@@ -126,7 +127,9 @@ func walkFiles(ctx context.Context, dir string) []string {
 		rel, _ := filepath.Rel(dir, p)
 		rel = filepath.ToSlash(rel)
 		if rel == "." {
-			rules = append(rules, readIgnore(p, "")...)
+			if !all {
+				rules = append(rules, readIgnore(p, "")...)
+			}
 			return nil
 		}
 		if d.Name() == ".git" || ignored(rules, rel, d.IsDir()) {
@@ -136,7 +139,9 @@ func walkFiles(ctx context.Context, dir string) []string {
 			return nil
 		}
 		if d.IsDir() {
-			rules = append(rules, readIgnore(p, rel)...)
+			if !all {
+				rules = append(rules, readIgnore(p, rel)...)
+			}
 			rel += "/"
 		}
 		out = append(out, rel)

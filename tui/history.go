@@ -17,14 +17,17 @@ const maxHistoryEntry = 64 << 10
 
 // loadHistory reads what was sent before. Lines that cannot be read are left
 // out: two programs may have written at once.
-func loadHistory(file string) tea.Cmd {
+func loadHistory(file string, keep int) tea.Cmd {
+	if keep <= 0 {
+		keep = composer.MaxHistory
+	}
 	return work(func() func(*Model) {
-		items := readHistory(file)
+		items := readHistory(file, keep)
 		return func(m *Model) { m.history.Load(items) }
 	})
 }
 
-func readHistory(file string) []string {
+func readHistory(file string, keep int) []string {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return nil
@@ -38,8 +41,8 @@ func readHistory(file string) []string {
 			items = append(items, s)
 		}
 	}
-	if len(items) > 2*composer.MaxHistory {
-		items = items[len(items)-composer.MaxHistory:]
+	if len(items) > 2*keep {
+		items = items[len(items)-keep:]
 		rewriteHistory(file, items)
 	}
 	return items

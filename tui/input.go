@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/patriceckhart/zot/runtime/command"
 	"github.com/patriceckhart/zot/tui/composer"
 	"github.com/patriceckhart/zot/tui/keys"
 )
@@ -33,6 +34,12 @@ func (m *Model) promptKey(k keys.Key) {
 	a := m.keys.Action(k.Chord)
 	if a != keys.Interrupt {
 		m.lastQuit = time.Time{}
+	}
+	if line := m.keys.Command(k.Chord); line != "" {
+		if name, args, ok := command.Parse(line); ok {
+			m.command(name, args)
+		}
+		return
 	}
 	if a == "" {
 		if k.Text != "" {

@@ -38,6 +38,15 @@ func readEnvironment(env []string) environment {
 	return e
 }
 
+// knowsOSC9 reports whether the terminal shows notifications by OSC 9.
+func (e environment) knowsOSC9() bool {
+	switch e.vars["TERM_PROGRAM"] {
+	case "iTerm.app", "WezTerm", "ghostty":
+		return e.vars["TMUX"] == ""
+	}
+	return e.vars["KITTY_WINDOW_ID"] != "" && e.vars["TMUX"] == ""
+}
+
 // utf8Locale goes by the first variable that is set, as the C library does. If
 // none is, UTF-8 is assumed: containers have no locale, and their terminals
 // have UTF-8.
@@ -79,7 +88,8 @@ type look struct {
 	profile style.Profile
 	ascii   bool
 	light   bool
-	auto    bool // the background is to be found out
+	auto    bool   // the background is to be found out
+	named   string // the theme to load; empty for the built-in one
 	asked   time.Time
 	sheet   *style.Sheet
 }
@@ -93,9 +103,14 @@ func newLook(opt Options, env environment) look {
 	if env.noColor {
 		l.profile = style.Mono
 	}
+	switch opt.Theme {
+	case "", "auto", "default", "system", "dark", "light":
+	default:
+		l.named = opt.Theme
+	}
 	switch {
-	case opt.Background == "light" || opt.Background == "dark":
-		l.light = opt.Background == "light"
+	case opt.Theme == "light" || opt.Theme == "dark":
+		l.light = opt.Theme == "light"
 	case env.background != "":
 		l.light = env.background == "light"
 	default:

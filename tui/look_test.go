@@ -94,6 +94,10 @@ func TestLongTurnIsAnnouncedOnlyWhenUnseen(t *testing.T) {
 		if bells() != 1 {
 			t.Errorf("%d bells, want one", bells())
 		}
+		d.Emit(confirm("and a question", new([]string)))
+		if bells() != 2 {
+			t.Errorf("%d bells after a question, want two", bells())
+		}
 	})
 }
 
@@ -189,11 +193,13 @@ func TestHistoryIsKeptPerFile(t *testing.T) {
 
 func TestKeymap(t *testing.T) {
 	choose := func(o *tui.Options) {
-		o.Keys = map[string][]string{"fold": {"f2"}, "nonsense": {"f3"}}
+		o.Keys = map[string]string{"alt+x": "/find q", "f3": "nonsense"}
 		o.Prefill = "prefilled"
 	}
 	with(t, tuitest.New(), 80, 24, choose, func(d *tuitest.Driver) {
-		d.Has(`no action is named "nonsense"`, "› prefilled")
+		d.Has(`"nonsense" is no slash command and no action`, "› prefilled")
+		d.Keys("alt+x")
+		d.Has("not found: q")
 	})
 }
 

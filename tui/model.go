@@ -73,7 +73,10 @@ func New(ctx context.Context, opt Options) *Model {
 	var problems []string
 	m.keys, problems = keys.NewMap(opt.Keys)
 	m.look = newLook(opt, env)
+	m.opt.Theme = m.look.named
 	m.transcript = transcript.New(m.look.sheet)
+	m.transcript.SetOptions(opt.Transcript)
+	m.history.Limit(opt.HistorySize)
 	m.state = m.rt.State()
 	m.transcript.Load(m.rt.Transcript())
 	m.composer.SetText(opt.Prefill)
@@ -91,7 +94,7 @@ func (m *Model) Init() tea.Cmd {
 		cmds = append(cmds, m.askBackground())
 	}
 	if m.opt.HistoryFile != "" {
-		cmds = append(cmds, loadHistory(m.opt.HistoryFile))
+		cmds = append(cmds, loadHistory(m.opt.HistoryFile, m.opt.HistorySize))
 	}
 	if m.opt.Theme != "" {
 		cmds = append(cmds, m.loadTheme(m.opt.Theme))
@@ -171,7 +174,7 @@ func (m *Model) handle(msg tea.Msg) {
 // View returns the frame that the last update drew.
 func (m *Model) View() tea.View {
 	v := tea.NewView(m.frame)
-	v.AltScreen = true
+	v.AltScreen = !m.opt.MainScreen
 	v.ReportFocus = true
 	v.Cursor = m.cursor
 	if m.opt.Mouse {
@@ -200,17 +203,20 @@ func (m *Model) idle() {
 		m.transcript.StopCalls()
 		m.transcript.Mark("", "interrupted")
 	}
-	if took := time.Since(m.since); took >= longTurn && !m.focused {
+	if time.Since(m.since) >= longTurn {
 		m.announce()
 	}
 	m.cancelled = false
 }
 
+// announce tells a user who looks elsewhere that something waits for them. The
+// text is fixed: what is said in a notification is not for a model to choose.
 func (m *Model) announce() {
-	switch m.opt.Notify {
-	case "off":
-	case "osc9":
-		m.do(tea.Raw("\x1b]9;zot is done\x07"))
+	switch {
+	case m.opt.Notify == "off", m.opt.Notify != "always" && m.focused:
+		return
+	case m.env.knowsOSC9():
+		m.do(tea.Raw("\x1b]9;zot waits for you\x07"))
 	default:
 		m.do(tea.Raw("\a"))
 	}

@@ -37,7 +37,7 @@ func stage() int {
 		}
 		return line, 0, nil
 	}
-	opt := tui.Options{Runtime: rt, Events: rt.Events, Asks: rt.Asks, Background: "dark",
+	opt := tui.Options{Runtime: rt, Events: rt.Events, Asks: rt.Asks, Theme: "dark",
 		Farewell: func() string { return "resume with: zot --continue" }}
 	err := tui.Run(context.Background(), opt)
 	var sig tui.SignalError

@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/patriceckhart/zot/runtime/event"
+	"github.com/patriceckhart/zot/tui/transcript"
 )
 
 // Options say what to run on. Runtime is required; the zero value of everything
@@ -45,20 +46,32 @@ type Options struct {
 	Prefill string
 	// Version is shown at the start.
 	Version string
-	// Keys are the user's bindings: action to chords.
-	Keys map[string][]string
-	// Theme is the name of the theme to load, if the runtime has themes.
+	// Keys are the user's bindings, see [keys.NewMap].
+	Keys map[string]string
+	// Theme is "auto" (also the empty string), "dark" or "light" for the
+	// built-in theme, or the name of a theme that the runtime can load.
 	Theme string
-	// Background is "dark", "light" or "auto" (the default).
-	Background string
 	// Mouse makes the wheel scroll; the terminal then selects text only with
 	// a modifier held.
 	Mouse bool
 	// ReduceMotion draws no spinner and counts seconds in steps of five.
 	ReduceMotion bool
-	// Notify says how a long turn that ends unseen is announced: "bell" (the
-	// default), "osc9" or "off".
+	// Notify says when the end of long work is announced: "unfocused" (also
+	// the empty string), "always" or "off".
 	Notify string
+	// Transcript says how the conversation is drawn.
+	Transcript transcript.Options
+	// MainScreen draws on the terminal's first screen, where the last frame
+	// stays when zot has ended.
+	MainScreen bool
+	// Images says whether pictures can be shown: "auto" (also the empty
+	// string) goes by the terminal, "on" uses kitty's protocol where nothing
+	// else is known, "off" never does.
+	Images string
+	// AllFiles offers files that .gitignore names, too.
+	AllFiles bool
+	// HistorySize is how many prompts are remembered; 0 means 500.
+	HistorySize int
 	// HistoryFile keeps what was sent, one JSON string a line; empty for none.
 	HistoryFile string
 	// Ready is called once, after the first frame was drawn; or nil.

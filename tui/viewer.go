@@ -83,6 +83,12 @@ func (m *Model) showImage(args string) {
 	images := m.transcript.Images()
 	draw := m.env.graphicsOf()
 	switch {
+	case m.opt.Images == "off":
+		draw = nil
+	case m.opt.Images == "on" && draw == nil:
+		draw = kittyImage
+	}
+	switch {
 	case len(images) == 0:
 		m.transcript.Say("", "there is no picture in this conversation")
 		return

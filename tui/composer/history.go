@@ -6,14 +6,25 @@ type History struct {
 	at    int // index while walking; len(items) for the draft
 	draft Draft
 	walk  bool
+	limit int
 }
 
-// MaxHistory is how many entries are kept.
+// Limit sets how many entries are kept; 0 means MaxHistory.
+func (h *History) Limit(n int) { h.limit = n }
+
+func (h *History) most() int {
+	if h.limit > 0 {
+		return h.limit
+	}
+	return MaxHistory
+}
+
+// MaxHistory is how many entries are kept unless a limit says otherwise.
 const MaxHistory = 500
 
 // Load replaces the entries.
 func (h *History) Load(items []string) {
-	if n := len(items) - MaxHistory; n > 0 {
+	if n := len(items) - h.most(); n > 0 {
 		items = items[n:]
 	}
 	h.items = append([]string(nil), items...)
@@ -27,7 +38,7 @@ func (h *History) Add(text string) {
 		return
 	}
 	h.items = append(h.items, text)
-	if n := len(h.items) - MaxHistory; n > 0 {
+	if n := len(h.items) - h.most(); n > 0 {
 		h.items = append([]string(nil), h.items[n:]...)
 	}
 }

@@ -2,8 +2,8 @@ package keys
 
 import (
 	"fmt"
+	"maps"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/patriceckhart/zot/tui/composer"
@@ -103,73 +103,95 @@ func Defaults() []Binding {
 	}
 }
 
-// A Map finds the action of a chord.
+// A Map finds what a chord does.
 type Map struct {
 	Bindings []Binding
-	byChord  map[string]Action
+	actions  map[string]Action
+	commands map[string]string
 }
 
-// NewMap applies a user's choices (action to chords) to the defaults. A choice
-// replaces all keys of its action and takes them from any other action. What
-// cannot be applied is returned as one sentence each; the rest holds.
-func NewMap(choices map[string][]string) (Map, []string) {
-	m := Map{Bindings: Defaults(), byChord: map[string]Action{}}
+// Nothing, as a choice, takes a chord's meaning away.
+const Nothing = "none"
+
+// NewMap applies a user's choices to the defaults: chord to slash command
+// ("ctrl+p": "/model"), to the name of an action ("f2": "fold"), or to
+// [Nothing]. A choice takes the chord from what it did before; other keys of an
+// action stay. What cannot be applied is returned as one sentence each; the rest
+// holds.
+func NewMap(choices map[string]string) (Map, []string) {
+	m := Map{Bindings: Defaults(), actions: map[string]Action{}, commands: map[string]string{}}
 	var problems []string
-	owner := map[string]string{}
-	names := make([]string, 0, len(choices))
-	for name := range choices {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
-		i := slices.IndexFunc(m.Bindings, func(b Binding) bool { return string(b.Action) == name })
-		if i < 0 {
-			problems = append(problems, fmt.Sprintf("keymap: no action is named %q; /help lists them", name))
+	chosen := map[string]string{} // parsed chord → as written
+	for _, written := range slices.Sorted(maps.Keys(choices)) {
+		chord, err := Parse(written)
+		if err != nil {
+			problems = append(problems, fmt.Sprintf("keymap: %v", err))
 			continue
 		}
-		var chords []string
-		for _, c := range choices[name] {
-			chord, err := Parse(c)
-			if err != nil {
-				problems = append(problems, fmt.Sprintf("keymap: %s: %v", name, err))
-				continue
-			}
-			if first, taken := owner[chord]; taken {
-				problems = append(problems, fmt.Sprintf("keymap: %q is bound to %s and to %s; %s has it", chord, first, name, first))
-				continue
-			}
-			owner[chord] = name
-			chords = append(chords, chord)
+		if first, dup := chosen[chord]; dup {
+			problems = append(problems, fmt.Sprintf("keymap: %q and %q are the same key; the first holds", first, written))
+			continue
 		}
-		m.Bindings[i].Keys = chords
+		if err := m.choose(chord, strings.TrimSpace(choices[written])); err != nil {
+			problems = append(problems, fmt.Sprintf("keymap: %q: %v", written, err))
+			continue
+		}
+		chosen[chord] = written
 	}
-	for i, b := range m.Bindings {
-		if _, chosen := choices[string(b.Action)]; !chosen {
-			m.Bindings[i].Keys = slices.DeleteFunc(slices.Clone(b.Keys), func(c string) bool {
-				_, taken := owner[c]
-				return taken
-			})
-		}
-		for _, c := range m.Bindings[i].Keys {
-			m.byChord[c] = b.Action
+	problems = append(problems, m.restore()...)
+	for _, b := range m.Bindings {
+		for _, c := range b.Keys {
+			if b.Action != "" {
+				m.actions[c] = b.Action
+			}
 		}
 	}
-	return m, append(problems, m.missing()...)
+	return m, problems
 }
 
-// missing names the actions without which the interface cannot be used.
-func (m Map) missing() []string {
+func (m *Map) choose(chord, what string) error {
+	at := slices.IndexFunc(m.Bindings, func(b Binding) bool { return b.Action != "" && string(b.Action) == what })
+	command := strings.HasPrefix(what, "/") && len(what) > 1
+	if at < 0 && !command && what != Nothing {
+		return fmt.Errorf("%q is no slash command and no action (/help lists both); %q unbinds a key", what, Nothing)
+	}
+	for i, b := range m.Bindings {
+		m.Bindings[i].Keys = slices.DeleteFunc(slices.Clone(b.Keys), func(c string) bool { return c == chord })
+	}
+	switch {
+	case command:
+		m.commands[chord] = what
+		m.Bindings = append(m.Bindings, Binding{Keys: []string{chord}, Help: "run " + what})
+	case at >= 0:
+		m.Bindings[at].Keys = append(m.Bindings[at].Keys, chord)
+	}
+	return nil
+}
+
+// restore gives the actions without which nobody gets on their keys back.
+func (m *Map) restore() []string {
 	var out []string
-	for _, b := range m.Bindings {
-		if len(b.Keys) == 0 && (b.Action == Send || b.Action == Interrupt || b.Action == Escape) {
-			out = append(out, fmt.Sprintf("keymap: %s has no key", b.Action))
+	for i, b := range Defaults() {
+		if len(m.Bindings[i].Keys) > 0 || (b.Action != Send && b.Action != Interrupt && b.Action != Escape) {
+			continue
 		}
+		for _, c := range b.Keys {
+			delete(m.commands, c)
+			for j := range m.Bindings {
+				m.Bindings[j].Keys = slices.DeleteFunc(m.Bindings[j].Keys, func(k string) bool { return k == c })
+			}
+		}
+		m.Bindings[i].Keys = b.Keys
+		out = append(out, fmt.Sprintf("keymap: %s would have no key; it keeps %s", b.Action, strings.Join(b.Keys, ", ")))
 	}
 	return out
 }
 
+// Command is the slash command that a user bound to chord; or empty.
+func (m Map) Command(chord string) string { return m.commands[chord] }
+
 // Action is what chord does; empty for nothing.
-func (m Map) Action(chord string) Action { return m.byChord[chord] }
+func (m Map) Action(chord string) Action { return m.actions[chord] }
 
 // First is the first key of an action, to be shown in a hint.
 func (m Map) First(a Action) string {

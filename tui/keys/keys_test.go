@@ -61,22 +61,28 @@ func TestDefaultsHaveNoConflicts(t *testing.T) {
 	}
 }
 
-func TestChoicesReplaceAndConflictsAreSaid(t *testing.T) {
-	m, problems := NewMap(map[string][]string{
-		"fold":  {"Ctrl-PageUp"},
-		"quit":  {"ctrl+g"},
-		"nope":  {"f1"},
-		"find":  {"ctrl+pgup", "x", "hyper+q"},
-		"send":  {},
-		"model": {"F2"},
+func TestChoicesAndConflicts(t *testing.T) {
+	m, problems := NewMap(map[string]string{
+		"Ctrl-PageUp": "fold",
+		"ctrl+pgup":   "find",
+		"ctrl+g":      "quit",
+		"F2":          "/model small",
+		"f3":          "nope",
+		"x":           "fold",
+		"hyper+q":     "fold",
+		"ctrl+o":      "none",
+		"enter":       "fold",
 	})
-	for chord, want := range map[string]Action{"ctrl+pgup": Find, "ctrl+o": "", "ctrl+g": Quit, "f2": PickModel, "alt+m": ""} {
+	for chord, want := range map[string]Action{"ctrl+pgup": Fold, "ctrl+o": "", "ctrl+g": Quit, "ctrl+d": Quit, "f2": "", "enter": Send, "alt+m": PickModel} {
 		if got := m.Action(chord); got != want {
 			t.Errorf("%s: %q, want %q", chord, got, want)
 		}
 	}
+	if got := m.Command("f2"); got != "/model small" {
+		t.Errorf("f2 runs %q", got)
+	}
 	all := strings.Join(problems, "\n")
-	for _, want := range []string{`no action is named "nope"`, `"ctrl+pgup" is bound to find and to fold`, `"x" types a character`, `"hyper" is no modifier`, "send has no key"} {
+	for _, want := range []string{`"f3": "nope" is no slash command and no action`, `"Ctrl-PageUp" and "ctrl+pgup" are the same key`, `"x" types a character`, `"hyper" is no modifier`, "send would have no key; it keeps enter"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("problems lack %q:\n%s", want, all)
 		}

@@ -216,7 +216,7 @@ func (th *thought) text() string { return th.src.String() }
 func (th *thought) draw(_ *cell, d drawing) []string {
 	s := d.sheet
 	src := strings.TrimSpace(th.src.String())
-	if src == "" {
+	if src == "" || (!d.opt.ShowThinking && !d.unfolded) {
 		return nil
 	}
 	word := "thought"

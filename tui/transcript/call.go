@@ -146,7 +146,19 @@ func (c *call) draw(_ *cell, d drawing) []string {
 		rows = append(rows, screen.Wrapper{Width: d.width, First: screen.Span{Text: "  "}, Rest: screen.Span{Text: "  "}}.
 			Rows([]screen.Span{d.sheet.Span(style.Warn, ch)})...)
 	}
-	return append(rows, body...)
+	return append(rows, framed(body, d)...)
+}
+
+// framed puts a bar beside the output, which is indented by two columns.
+func framed(body []string, d drawing) []string {
+	if d.opt.FlatTools {
+		return body
+	}
+	bar := d.sheet.Paint(style.Border, d.sheet.Glyphs.Bar) + " "
+	for i, r := range body {
+		body[i] = bar + strings.TrimPrefix(r, "  ")
+	}
+	return body
 }
 
 // head is the line with the state, the name and the arguments.

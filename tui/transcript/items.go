@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"strings"
+	"time"
 
 	"github.com/patriceckhart/zot/runtime/message"
 	"github.com/patriceckhart/zot/tui/markdown"
@@ -12,9 +13,11 @@ import (
 func plain(s string) string { return screen.Clean(s) }
 
 // User adds what the user sent. Images are described as lines.
-func (t *Transcript) User(text string, images ...Image) {
+func (t *Transcript) User(text string, images ...Image) { t.user(time.Time{}, text, images) }
+
+func (t *Transcript) user(at time.Time, text string, images []Image) {
 	t.endAnswer()
-	u := &userText{src: strings.TrimRight(screen.Clean(text), "\n")}
+	u := &userText{time: at, src: strings.TrimRight(screen.Clean(text), "\n")}
 	for _, img := range images {
 		u.images = append(u.images, t.number(img))
 	}
@@ -30,6 +33,7 @@ func (t *Transcript) number(img Image) string {
 
 type userText struct {
 	src    string
+	time   time.Time
 	images []string
 }
 
@@ -38,11 +42,14 @@ func (u *userText) text() string { return u.src }
 func (u *userText) draw(_ *cell, d drawing) []string {
 	s := d.sheet
 	sgr := s.SGR(style.UserBG) + s.SGR(style.User)
+	var rows []string
+	if d.opt.Timestamps && !u.time.IsZero() {
+		rows = append(rows, s.Paint(style.Muted, u.time.Local().Format("15:04")))
+	}
 	w := screen.Wrapper{Width: d.width,
 		First: screen.Span{Text: s.Glyphs.Prompt + " ", SGR: sgr}, Rest: screen.Span{Text: "  ", SGR: sgr}}
-	var rows []string
 	if u.src != "" {
-		rows = w.Rows([]screen.Span{{Text: u.src, SGR: sgr}})
+		rows = append(rows, w.Rows([]screen.Span{{Text: u.src, SGR: sgr}})...)
 	}
 	for _, img := range u.images {
 		rows = append(rows, w.Rows([]screen.Span{{Text: img, SGR: sgr}})...)

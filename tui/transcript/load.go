@@ -38,7 +38,7 @@ func (t *Transcript) UserMessage(m message.Message) {
 			images = append(images, Image(img))
 		}
 	}
-	t.User(m.Text(), images...)
+	t.user(m.Time, m.Text(), images)
 }
 
 func (t *Transcript) assistant(m message.Message) {

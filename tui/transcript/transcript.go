@@ -19,6 +19,7 @@ import (
 
 // A Transcript is used by one goroutine only.
 type Transcript struct {
+	opt      Options
 	sheet    *style.Sheet
 	width    int
 	unfolded bool
@@ -36,6 +37,20 @@ type Transcript struct {
 	cached []*cell // cells that hold rows
 	jobs   []Job
 }
+
+// Options say how a conversation is drawn. The zero value folds long output,
+// frames the output of tools, and hides what a model thinks until everything is
+// unfolded.
+type Options struct {
+	Compact      bool // no blank rows between messages
+	Unfolded     bool // long output in full from the start
+	ShowThinking bool // what a model thinks aloud, in short
+	Timestamps   bool // when a message came
+	FlatTools    bool // no frame beside the output of tools
+}
+
+// SetOptions is called before anything is added.
+func (t *Transcript) SetOptions(o Options) { t.opt, t.unfolded = o, o.Unfolded }
 
 // New returns an empty transcript.
 func New(sheet *style.Sheet) *Transcript {
@@ -62,7 +77,7 @@ func (t *Transcript) Images() []message.Image { return t.images }
 
 // Clear removes everything.
 func (t *Transcript) Clear() {
-	*t = Transcript{sheet: t.sheet, width: t.width, unfolded: t.unfolded, calls: map[string]*call{}, height: t.height}
+	*t = Transcript{opt: t.opt, sheet: t.sheet, width: t.width, unfolded: t.unfolded, calls: map[string]*call{}, height: t.height}
 }
 
 // A content draws one cell.
@@ -78,6 +93,7 @@ type drawing struct {
 	width    int
 	sheet    *style.Sheet
 	unfolded bool
+	opt      Options
 }
 
 type cell struct {
@@ -166,17 +182,27 @@ func (t *Transcript) Deliver(j Job, rows []string) {
 	if !c.held || c.version != j.version || c.drawn != j.drawn {
 		return
 	}
-	if c.gap && c.index > 0 && len(rows) > 0 {
-		rows = append([]string{""}, rows...)
-	}
+	rows = t.spaced(c, rows)
 	if len(rows) == len(c.rows) { // the same text in other colours
 		c.rows = rows
 	}
 }
 
+// spaced puts a blank row before a cell. Blocks of one answer keep theirs in the
+// compact form, too: they are paragraphs.
+func (t *Transcript) spaced(c *cell, rows []string) []string {
+	if !c.gap || c.index == 0 || len(rows) == 0 {
+		return rows
+	}
+	if t.opt.Compact && !(isText(c) && isText(t.cells[c.index-1]) && t.cells[c.index-1].owner == c.owner) {
+		return rows
+	}
+	return append([]string{""}, rows...)
+}
+
 // rowsOf returns the rows of c, drawn now if they are not at hand.
 func (t *Transcript) rowsOf(c *cell) []string {
-	d := drawing{t.width, t.sheet, t.unfolded}
+	d := drawing{t.width, t.sheet, t.unfolded, t.opt}
 	if c.held && c.drawn == d && c.drawnVer == c.version {
 		return c.rows
 	}
@@ -184,9 +210,7 @@ func (t *Transcript) rowsOf(c *cell) []string {
 	if b, ok := c.content.(*block); ok && markdown.Long(b.src) {
 		t.jobs = append(t.jobs, Job{cell: c, version: c.version, drawn: d, Run: func() []string { return b.coloured(d) }})
 	}
-	if c.gap && c.index > 0 && len(rows) > 0 {
-		rows = append([]string{""}, rows...)
-	}
+	rows = t.spaced(c, rows)
 	c.rows, c.drawn, c.drawnVer = rows, d, c.version
 	if !c.held {
 		c.held = true

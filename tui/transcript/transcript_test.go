@@ -40,6 +40,7 @@ func lacks(t *testing.T, screen, unwanted string) {
 
 func TestConversation(t *testing.T) {
 	tr := New(mono)
+	tr.SetOptions(Options{ShowThinking: true})
 	tr.SetWidth(40)
 	tr.User("hello\nthere")
 	tr.AnswerStart()
@@ -119,6 +120,7 @@ func TestScrollingUpAndDownShowsTheSameRows(t *testing.T) {
 
 func TestCallsAndOutput(t *testing.T) {
 	tr := New(mono)
+	tr.SetOptions(Options{FlatTools: true})
 	tr.SetWidth(60)
 	tr.CallStart("1", "bash")
 	tr.CallArgs("1", `{"comm`)
@@ -150,6 +152,35 @@ func TestCallsAndOutput(t *testing.T) {
 	tr.Call(event.ToolCall{ID: "3", Name: "bash", Args: json.RawMessage(`{"command":"rm"}`)})
 	tr.Result(event.ToolResult{ID: "3", Name: "bash", IsError: true, Status: "denied", Content: []message.Block{message.Text{Text: "no"}}})
 	has(t, shown(tr, 20), "✗ bash rm (denied)")
+}
+
+func TestOptions(t *testing.T) {
+	build := func(o Options) string {
+		tr := New(mono)
+		tr.SetOptions(o)
+		tr.SetWidth(40)
+		tr.UserMessage(message.Message{Role: message.User, Time: time.Date(2026, 1, 2, 15, 4, 0, 0, time.Local), Content: []message.Block{message.Text{Text: "q"}}})
+		tr.AnswerStart()
+		tr.Thought("secret thought")
+		tr.Text("one\n\ntwo\n")
+		tr.AnswerEnd("one\n\ntwo\n", false, "", "")
+		tr.Call(event.ToolCall{ID: "1", Name: "bash"})
+		tr.Result(event.ToolResult{ID: "1", Name: "bash", Content: []message.Block{message.Text{Text: "out"}}})
+		return shown(tr, 20)
+	}
+	for _, tc := range []struct {
+		opt  Options
+		want string
+	}{
+		{Options{}, "› q\n\none\n\ntwo\n\n✓ bash\n│ out"},
+		{Options{Compact: true, FlatTools: true}, "› q\none\n\ntwo\n✓ bash\n  out"},
+		{Options{ShowThinking: true, Timestamps: true}, "15:04\n› q\n\nthought: secret thought\n\none\n\ntwo\n\n✓ bash\n│ out"},
+		{Options{Unfolded: true}, "› q\n\nthought\n  secret thought\n\none\n\ntwo\n\n✓ bash\n│ out"},
+	} {
+		if got := build(tc.opt); got != tc.want {
+			t.Errorf("%+v:\n%s\nwant:\n%s", tc.opt, got, tc.want)
+		}
+	}
 }
 
 func TestNotesBelongToTheirExtension(t *testing.T) {
@@ -234,7 +265,7 @@ func TestFindJumpAndLoad(t *testing.T) {
 	tr := New(mono)
 	tr.Load(msgs)
 	has(t, shown(tr, 20), "answer 29")
-	has(t, shown(tr, 20), "✓ bash ls\n  out")
+	has(t, shown(tr, 20), "✓ bash ls\n│ out")
 	if tr.LastCode() != "code 29" {
 		t.Errorf("LastCode = %q", tr.LastCode())
 	}
