@@ -8,6 +8,7 @@ import (
 
 	"github.com/patriceckhart/zot/config/document"
 	"github.com/patriceckhart/zot/policies"
+	"github.com/patriceckhart/zot/schemas"
 )
 
 // section reads the JSON of a policy as a layer's section; its file is called
@@ -508,6 +509,29 @@ func TestSources(t *testing.T) {
 		set := load(t, layers{policies.User: `{"unlisted": "deny", "rules": [{"decision": "allow", "match": {"source": "` + tt.pattern + `"}}]}`})
 		if got := set.Bind(installed).Load().Allowed(); got != tt.want {
 			t.Errorf("%s: got %t", tt.pattern, got)
+		}
+	}
+}
+
+func TestRulesForTools(t *testing.T) {
+	set := load(t, layers{
+		policies.User:    `{"tools": {"write": "ask", "db_*": "deny", "bash": {"deny": ["rm *"], "ask": ["git push *"], "unlisted": "inherit"}}}`,
+		policies.Project: `{"tools": {"write": "allow", "bash": "ask", "x-note": 1}}`,
+	})
+	want(t, "write", set.Tool("write"), "ask ZP021 user user.json:1:12 tools.write")
+	want(t, "db", set.Tool("db_drop"), "deny ZP021 user")
+	want(t, "bash", set.Tool("bash"), "ask ZP021 project")
+	want(t, "read", set.Tool("read"), "allow ZP001 zot itself")
+	set.Headless = true
+	want(t, "write, headless", set.Tool("write"), "deny ZP012")
+	c := set.Commands()
+	if len(c) != 1 || len(c[0].Rules) != 2 || c[0].Rules[0].At.String() != "user user.json:1:62 tools.bash.deny rm *" || c[0].Unlisted != policies.Allow {
+		t.Errorf("commands are %+v", c)
+	}
+	for _, text := range []string{`{"tools": []}`, `{"tools": {"write": "no"}}`, `{"tools": {"write": {"deny": ["x"]}}}`, `{"tools": {"bash": {"denies": []}}}`, `{"tools": {"bash": {"deny": [""]}}}`, `{"tools": {"bash": {"unlisted": "allow"}}}`} {
+		problems := schemas.Validate("policy", []byte(text))
+		if set := loadAny(t, layers{policies.User: text}); set.Valid() || len(problems) == 0 {
+			t.Errorf("%s: the schema says %v, the reader %v", text, problems, set.Problems)
 		}
 	}
 }

@@ -170,6 +170,7 @@ func (r *reader) policy(l *layer, n *document.Node) {
 		"rules": func(v *document.Node, _ document.Pos) {
 			r.list(v, "rules", func(i int, item *document.Node) { l.rules = append(l.rules, r.rule(i, item)) })
 		},
+		"tools": func(v *document.Node, _ document.Pos) { r.tools(l, v) },
 		"trust": func(v *document.Node, p document.Pos) {
 			if !owner {
 				r.notAllowed(p, "trust", "managed, user")

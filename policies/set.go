@@ -73,6 +73,8 @@ type layer struct {
 	neverAt     Origin
 	require     []*Requirement
 	recommend   []Recommendation
+	tools       []ToolRule
+	commands    *CommandRules
 	broken      error
 	brokenCode  Code
 	brokenPlace Origin

@@ -67,9 +67,12 @@ func cleanURL(text string, fail func(string) (string, error)) (string, error) {
 	if _, secret := u.User.Password(); secret {
 		return fail("holds a password")
 	}
-	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
-	if strings.HasPrefix(host, "-") || strings.ContainsFunc(host, func(r rune) bool { return r > 0x7e }) {
-		return fail("has a host that is not plain ASCII")
+	host := strings.TrimRight(strings.ToLower(u.Hostname()), ".")
+	if strings.Trim(host, ".") == "" || strings.HasPrefix(host, "-") || strings.ContainsFunc(host, notHost) {
+		return fail("has a host that is no plain name or address")
+	}
+	if strings.ContainsFunc(u.Path+u.User.Username(), notPath) {
+		return fail("holds a character that could be read in two ways")
 	}
 	if strings.Contains(host, ":") {
 		host = "[" + host + "]"
@@ -81,8 +84,11 @@ func cleanURL(text string, fail func(string) (string, error)) (string, error) {
 		host = name + "@" + host
 	}
 	p, sub, hasSub := strings.Cut(strings.TrimLeft(u.Path, "/"), "//")
-	p = strings.TrimSuffix(strings.TrimRight(path.Clean("/"+p), "/"), ".git")
-	if p == "" || p == "/" {
+	p = path.Clean("/" + p)
+	for strings.HasSuffix(p, "/") || strings.HasSuffix(p, ".git") {
+		p = strings.TrimSuffix(strings.TrimRight(p, "/"), ".git")
+	}
+	if p == "" {
 		return fail("names no repository")
 	}
 	out := "git+" + scheme + "://" + host + p
@@ -92,6 +98,16 @@ func cleanURL(text string, fail func(string) (string, error)) (string, error) {
 		}
 	}
 	return out, nil
+}
+
+func notHost(r rune) bool {
+	return !(r == '.' || r == '-' || r == '_' || r == ':' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z')
+}
+
+// notPath tells which characters, once escapes are undone, would mean something
+// else when the result is read again.
+func notPath(r rune) bool {
+	return r <= ' ' || r == 0x7f || r == 0xfffd || strings.ContainsRune(`#?%*\:@[]`, r)
 }
 
 // normalizePattern brings a pattern for sources to the form that its matches

@@ -99,6 +99,9 @@ func (c *command) verdict(sections []policies.Section, dirs []string) error {
 	for _, n := range set.Lint() {
 		fmt.Fprintln(c.Streams.Out, schemas.Printable(n.String()))
 	}
+	if _, err := gate.NewTools(set); err != nil {
+		return coded(policies.ExitPolicyInvalid, "%w", err)
+	}
 	run, failed, err := c.tables(set, dirs)
 	if err != nil {
 		return err

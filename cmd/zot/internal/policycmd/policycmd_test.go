@@ -278,3 +278,54 @@ func TestLinksCannotBePinned(t *testing.T) {
 	w.want("trust status", 0, "is not trusted", "is a link or a special file")
 	w.want("ext verify", 22, "ZP081")
 }
+
+func TestCommandsOfTheShell(t *testing.T) {
+	w := newWorld(t)
+	w.write("home/config.json", `{"policy": {"tools": {"write": "ask", "bash": {"deny": ["rm *"], "ask": ["git push *"]}}}}`)
+	w.write("project/.zot/config.json", `{"policy": {"tools": {"bash": {"allow": ["ls *", "rm *"], "unlisted": "ask"}}}}`)
+	tools, err := gate.NewTools(w.gate().Set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for command, want := range map[string]string{
+		"ls -l": "allow", "rm x": "deny", "ls && rm -rf x": "deny", "A=1 rm x": "deny", "(cd d; rm x)": "deny", "curl u": "deny", "git push": "deny", "ls >f": "deny",
+	} {
+		args, _ := json.Marshal(map[string]string{"command": command})
+		d := tools.Decide("bash", args) // nobody can be asked
+		if d.Verdict.String() != want || want == "deny" && (d.Reason == "" || d.By.File == "" || d.Remedy == "") {
+			t.Errorf("%s: got %+v, want %s", command, d, want)
+		}
+	}
+	args, _ := json.Marshal(map[string]string{"command": "ls; rm x"})
+	if d := tools.Decide("bash", args); d.By.Rule != "tools.bash.deny rm *" || !strings.Contains(d.Reason, "rm x") {
+		t.Errorf("the user's line decides: %+v", d)
+	}
+	if d := tools.Decide("write", nil); d.Code != "ZP012" {
+		t.Errorf("got %+v", d)
+	}
+	if d := tools.Decide("read", nil); !d.Allowed() {
+		t.Errorf("got %+v", d)
+	}
+}
+
+func TestALogThatMustBeKept(t *testing.T) {
+	w := newWorld(t)
+	w.write("home/extensions/mine/extension.json", `{"name": "mine", "exec": "./x"}`)
+	w.write("home/config.json", `{"policy": {"audit": "required"}}`)
+	g := w.gate()
+	if err := g.Log("s1"); err != nil {
+		t.Fatal(err)
+	}
+	text, _ := os.ReadFile(filepath.Join(w.home, "logs/audit.jsonl"))
+	if !strings.Contains(string(text), `"extension":"mine"`) || !strings.Contains(string(text), `"policy":"sha256:`) {
+		t.Errorf("log holds %s", text)
+	}
+	if err := os.RemoveAll(filepath.Join(w.home, "logs")); err != nil {
+		t.Fatal(err)
+	}
+	w.write("home/logs", "a file where a folder belongs")
+	plan := discovery.Find(discovery.Options{Home: w.home, CWD: w.project, Hold: w.gate().Hold})
+	if got := plan.Candidates[0].Reason; !strings.HasPrefix(got, "ZP090, denied") {
+		t.Errorf("got %q", got)
+	}
+}

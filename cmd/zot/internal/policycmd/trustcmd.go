@@ -43,10 +43,10 @@ func (c *command) trustStatus() error {
 	if g.Bundle != nil {
 		s.Digest = g.Bundle.Digest
 	}
-	if g.Record != nil {
-		s.Approved = g.Record.Approved.Format("2006-01-02 15:04 MST")
+	if g.Approved != nil {
+		s.Approved = g.Approved.Approved.Format("2006-01-02 15:04 MST")
 	}
-	for _, err := range []error{g.BundleErr, g.RecordErr} {
+	for _, err := range []error{g.BundleErr, g.ApprovedErr} {
 		if err != nil {
 			s.Error = err.Error()
 		}

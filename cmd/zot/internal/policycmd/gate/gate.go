@@ -18,6 +18,7 @@ import (
 	"github.com/patriceckhart/zot/config"
 	"github.com/patriceckhart/zot/config/home"
 	"github.com/patriceckhart/zot/policies"
+	"github.com/patriceckhart/zot/policies/audit"
 	"github.com/patriceckhart/zot/policies/lock"
 	"github.com/patriceckhart/zot/policies/tree"
 	"github.com/patriceckhart/zot/policies/trust"
@@ -53,9 +54,9 @@ type Gate struct {
 	// it cannot be pinned, and then nothing of it is trusted.
 	Bundle    *trust.Bundle
 	BundleErr error
-	// Record is what the user approved; nil: nothing.
-	Record    *trust.Record
-	RecordErr error
+	// Approved is what the user approved; nil: nothing.
+	Approved    *trust.Record
+	ApprovedErr error
 	// Trusted says that the project's extensions may be considered at all, and
 	// TrustedBy why: "record", "flag" or "digest".
 	Trusted   bool
@@ -64,6 +65,10 @@ type Gate struct {
 	ProjectLock, UserLock *lock.File // nil: none
 	LockErrs              []error
 
+	// LogErr says why the log of decisions cannot be written.
+	LogErr error
+
+	log   *audit.Log
 	opts  Options
 	cache *tree.Cache
 	bound map[string]*policies.Bound // by folder
@@ -78,6 +83,7 @@ func New(o Options) *Gate {
 	g := &Gate{opts: o, cache: tree.OpenCache(o.Home), bound: map[string]*policies.Bound{}}
 	g.Set = policies.Load(Sections(o))
 	g.Set.Headless = o.Headless
+	g.openLog()
 	g.UserLock = g.readLock(o.Home.LockFile())
 	if o.ProjectRoot != "" {
 		g.project()
@@ -137,7 +143,7 @@ func (g *Gate) project() {
 	if g.BundleErr == nil {
 		g.fillBundle()
 	}
-	g.Record, g.RecordErr = trust.Store{Home: o.Home}.Lookup(g.Identity)
+	g.Approved, g.ApprovedErr = trust.Store{Home: o.Home}.Lookup(g.Identity)
 	digest := variable(o.Environ, DigestVariable)
 	switch {
 	case g.BundleErr != nil:
@@ -145,7 +151,7 @@ func (g *Gate) project() {
 		g.Trusted, g.TrustedBy = true, "flag"
 	case digest != "" && digest == g.Bundle.Digest:
 		g.Trusted, g.TrustedBy = true, "digest"
-	case g.Record != nil:
+	case g.Approved != nil:
 		g.Trusted, g.TrustedBy = true, "record"
 	}
 }
@@ -223,7 +229,7 @@ func (g *Gate) SettingsTrusted() bool {
 	if !g.Trusted {
 		return false
 	}
-	return g.TrustedBy != "record" || len(g.Record.NewSettings(g.Bundle.Settings)) == 0
+	return g.TrustedBy != "record" || len(g.Approved.NewSettings(g.Bundle.Settings)) == 0
 }
 
 // Change is what of the project has not been approved yet.
@@ -231,7 +237,7 @@ func (g *Gate) Change() trust.Change {
 	if g.Bundle == nil || g.Trusted && g.TrustedBy != "record" {
 		return trust.Change{}
 	}
-	return g.Record.Compare(g.Bundle)
+	return g.Approved.Compare(g.Bundle)
 }
 
 // Approve remembers the project as it is now.
@@ -284,7 +290,7 @@ func (g *Gate) approval(c *discovery.Candidate) (*policies.Grant, []string) {
 	if g.TrustedBy != "record" {
 		return ext.Permissions, nil
 	}
-	return g.Record.Approval(name, g.Bundle)
+	return g.Approved.Approval(name, g.Bundle)
 }
 
 func (g *Gate) lockOf(scope policies.Scope) *lock.File {
@@ -380,13 +386,9 @@ func (g *Gate) Bound(c *discovery.Candidate) *policies.Bound { return g.bound[c.
 // Hold is the reason why a candidate may not load, or "". It has the form that
 // discovery asks for.
 func (g *Gate) Hold(c *discovery.Candidate) string {
-	b := g.bound[c.Dir]
-	if b == nil {
-		return "" // discovery knows what is wrong with it
-	}
-	d := b.Load()
-	if d.Allowed() {
-		return ""
+	d, ok := g.Load(c)
+	if !ok || d.Allowed() {
+		return "" // without a good manifest, discovery knows what is wrong
 	}
 	return Sentence(d)
 }

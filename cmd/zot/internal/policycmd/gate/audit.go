@@ -1,0 +1,91 @@
+package gate
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/patriceckhart/zot/policies"
+	"github.com/patriceckhart/zot/policies/audit"
+	"github.com/patriceckhart/zot/runtime/extension/discovery"
+)
+
+// openLog opens the log of decisions where the policy demands one: whether it
+// can be written then decides about loading.
+func (g *Gate) openLog() {
+	if g.Set.Audit() == policies.AuditRequired {
+		g.log, g.LogErr = audit.Open(g.opts.Home)
+	}
+}
+
+// closed is the decision where the log that must be kept cannot be.
+func (g *Gate) closed() (policies.Decision, bool) {
+	if g.LogErr == nil {
+		return policies.Decision{}, false
+	}
+	return policies.Decision{
+		Verdict: policies.Deny, Code: policies.CodeAuditSink, By: policies.Origin{Builtin: true},
+		Reason: "the policy demands a log of its decisions, and it cannot be written: " + g.LogErr.Error(),
+		Remedy: "make " + g.opts.Home.AuditFile() + " writable",
+	}, true
+}
+
+// Load decides whether a candidate may start.
+func (g *Gate) Load(c *discovery.Candidate) (policies.Decision, bool) {
+	b := g.bound[c.Dir]
+	if b == nil {
+		return policies.Decision{}, false
+	}
+	if d, closed := g.closed(); closed {
+		return d, true
+	}
+	return b.Load(), true
+}
+
+// Log writes the decisions about loading, at a start. Listing and explaining do
+// not log: nothing is done there.
+func (g *Gate) Log(session string) error {
+	if g.log == nil && g.LogErr == nil {
+		g.log, g.LogErr = audit.Open(g.opts.Home)
+	}
+	if g.LogErr != nil {
+		return g.LogErr
+	}
+	for _, c := range g.opts.Candidates {
+		d, ok := g.Load(c)
+		if !ok {
+			continue
+		}
+		s := g.bound[c.Dir].Subject()
+		r := audit.Of(d, s.Name)
+		r.Digest, r.Unenforced, r.Session, r.Policy = s.Digest, s.Unenforced, session, g.PolicyDigest()
+		if err := g.log.Append(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Record writes one decision about a right, while an extension runs. Of a
+// variable value is the name.
+func (g *Gate) Record(extension string, c policies.Capability, value string, d policies.Decision) error {
+	if g.log == nil {
+		return g.LogErr
+	}
+	r := audit.Of(d, extension)
+	r.Capability, r.Value, r.Policy = c, value, g.PolicyDigest()
+	return g.log.Append(r)
+}
+
+// PolicyDigest is the digest of the policy in force: of the sections of all
+// layers.
+func (g *Gate) PolicyDigest() string {
+	sum := sha256.New()
+	for _, s := range Sections(g.opts) {
+		sum.Write([]byte(s.Layer.String() + "\x00"))
+		if s.Node != nil {
+			sum.Write(s.Node.JSON())
+		}
+		sum.Write([]byte{0})
+	}
+	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
+}

@@ -1,0 +1,89 @@
+package gate
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/patriceckhart/zot/policies"
+	"github.com/patriceckhart/zot/policies/commands"
+)
+
+// Tools judges calls of tools by the policy: by name, and those of bash also by
+// the commands in them. It may be used by several goroutines.
+type Tools struct {
+	set    *policies.Set
+	shells []shell
+}
+
+// A shell is the rules of one layer for commands.
+type shell struct {
+	layer policies.CommandRules
+	rules *commands.Rules
+}
+
+// NewTools reads the patterns of all layers. The error names the place of one
+// that cannot be read; then nothing may be judged by the others.
+func NewTools(set *policies.Set) (*Tools, error) {
+	t := &Tools{set: set}
+	for _, layer := range set.Commands() {
+		var rules []commands.Rule
+		for i, r := range layer.Rules {
+			if _, err := commands.Compile([]commands.Rule{{Pattern: r.Pattern}}, policies.Deny); err != nil {
+				return nil, fmt.Errorf("%s: %w", r.At, err)
+			}
+			rules = append(rules, commands.Rule{ID: fmt.Sprint(i), Verdict: r.Verdict, Pattern: r.Pattern})
+		}
+		compiled, err := commands.Compile(rules, layer.Unlisted)
+		if err != nil {
+			return nil, err
+		}
+		// Where a layer only names what it minds, it does not mind files.
+		compiled.WriteTo = func(string) policies.Verdict { return layer.Unlisted }
+		t.shells = append(t.shells, shell{layer, compiled})
+	}
+	return t, nil
+}
+
+// Decide judges a call on the arguments that would run.
+func (t *Tools) Decide(tool string, args json.RawMessage) policies.Decision {
+	d := t.set.Tool(tool)
+	if tool != "bash" || len(t.shells) == 0 {
+		return d
+	}
+	var in struct {
+		Command string `json:"command"`
+	}
+	if json.Unmarshal(args, &in) != nil || in.Command == "" {
+		return d // the tool itself refuses it
+	}
+	for _, s := range t.shells {
+		if by := s.judge(in.Command); by.Verdict < d.Verdict {
+			d = by
+		}
+	}
+	if d.Verdict == policies.Ask && t.set.Headless {
+		d.Verdict, d.Code = policies.Deny, policies.CodeApprovalNeeded
+	}
+	return d
+}
+
+func (s shell) judge(command string) policies.Decision {
+	got := s.rules.Judge(command)
+	d := policies.Decision{
+		Verdict: got.Verdict, Code: policies.CodeDenyRule, Reason: got.Reason, Remedy: policies.Remedy(s.layer.Layer),
+		By: policies.Origin{Layer: s.layer.Layer, File: s.layer.UnlistedAt.File, Line: s.layer.UnlistedAt.Line, Column: s.layer.UnlistedAt.Column, Rule: "tools.bash"},
+	}
+	var i int
+	if n, err := fmt.Sscan(got.Rule, &i); n == 1 && err == nil && i < len(s.layer.Rules) {
+		d.By = s.layer.Rules[i].At
+	} else if len(s.layer.Rules) > 0 && d.By.File == "" {
+		d.By.File, d.By.Line, d.By.Column = s.layer.Rules[0].At.File, s.layer.Rules[0].At.Line, s.layer.Rules[0].At.Column
+	}
+	if d.Reason == "" {
+		d.Reason = "a rule for commands"
+	}
+	if got.Part != "" && got.Part != command {
+		d.Reason += fmt.Sprintf(" (%s)", got.Part)
+	}
+	return d
+}
