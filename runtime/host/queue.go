@@ -189,10 +189,17 @@ func (h *Host) Cancel() {
 
 // Busy reports whether a prompt runs or waits. One that has said Done does not
 // run any more.
-func (h *Host) Busy() bool {
+func (h *Host) Busy() bool { return h.Ahead() > 0 }
+
+// Ahead counts what runs or waits: the prompts that the next one waits for.
+func (h *Host) Ahead() int {
 	h.queue.mu.Lock()
 	defer h.queue.mu.Unlock()
-	return h.queue.cancel != nil && !h.queue.over || len(h.queue.waiting) > 0
+	n := len(h.queue.waiting)
+	if h.queue.cancel != nil && !h.queue.over {
+		n++
+	}
+	return n
 }
 
 // report publishes what a prompt reports of itself. At its Done the session is

@@ -12,10 +12,20 @@ import (
 // An Asker puts questions to the client, if it announced that it answers them.
 // It is made before the host, whose guard asks it.
 type Asker struct {
-	mu      sync.Mutex
+	// Unasked is called, once, when something would be asked of a client that
+	// does not answer questions. Nil is allowed.
+	Unasked func()
+
+	told sync.Once
+
+	mu      sync.Mutex // guards below
 	enabled bool
+	left    bool                         // the input has ended: no answer can come
 	waiting map[string]chan guard.Answer // by id of the tool call
 }
+
+// deserted is the answer to what a client left open.
+var deserted = guard.Answer{Reason: "the client left without an answer"}
 
 func (a *Asker) enable() {
 	a.mu.Lock()
@@ -23,12 +33,42 @@ func (a *Asker) enable() {
 	a.enabled = true
 }
 
-// Confirm implements guard.Asker. The question itself went out as an event.
-func (a *Asker) Confirm(ctx context.Context, q guard.Question) (guard.Answer, error) {
-	ch, ok := a.channel(q.Call.ID)
-	if !ok {
-		return guard.Answer{}, guard.ErrNoAnswer
+// CanAsk implements guard.Presence.
+func (a *Asker) CanAsk() bool {
+	a.mu.Lock()
+	enabled := a.enabled
+	a.mu.Unlock()
+	if !enabled && a.Unasked != nil {
+		a.told.Do(a.Unasked)
 	}
+	return enabled
+}
+
+// expect makes room for the answer to a question that is about to be put.
+func (a *Asker) expect(id string) { a.question(id) }
+
+func (a *Asker) question(id string) chan guard.Answer {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	ch := a.waiting[id]
+	if ch != nil {
+		return ch
+	}
+	ch = make(chan guard.Answer, 1)
+	if a.left {
+		ch <- deserted
+	}
+	if a.waiting == nil {
+		a.waiting = map[string]chan guard.Answer{}
+	}
+	a.waiting[id] = ch
+	return ch
+}
+
+// Confirm implements guard.Asker. The question itself went out as an event,
+// before which expect made room for the answer.
+func (a *Asker) Confirm(ctx context.Context, q guard.Question) (guard.Answer, error) {
+	ch := a.question(q.Call.ID)
 	defer a.forget(q.Call.ID)
 	select {
 	case answer := <-ch:
@@ -38,31 +78,43 @@ func (a *Asker) Confirm(ctx context.Context, q guard.Question) (guard.Answer, er
 	}
 }
 
-// channel returns the channel of one question. The event may be answered
-// before Confirm gets here, so whoever comes first makes it.
-func (a *Asker) channel(id string) (chan guard.Answer, bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if !a.enabled {
-		return nil, false
-	}
-	if a.waiting == nil {
-		a.waiting = map[string]chan guard.Answer{}
-	}
-	if a.waiting[id] == nil {
-		a.waiting[id] = make(chan guard.Answer, 1)
-	}
-	return a.waiting[id], true
-}
-
 func (a *Asker) forget(id string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.waiting, id)
 }
 
+// answer settles an open question.
+func (a *Asker) answer(id string, answer guard.Answer) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	ch := a.waiting[id]
+	if ch == nil {
+		return fmt.Errorf("confirm: no question %q is open", id)
+	}
+	select {
+	case ch <- answer:
+		return nil
+	default:
+		return fmt.Errorf("confirm: %q was answered already", id)
+	}
+}
+
+// leave answers all that is open, and all that will be asked, with a no.
+func (a *Asker) leave() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.left = true
+	for _, ch := range a.waiting {
+		select {
+		case ch <- deserted:
+		default: // answered already
+		}
+	}
+}
+
 // confirm takes the client's answer.
-func (s *server) confirm(c rpcproto.Command) {
+func (s *server) confirm(c rpcproto.Command) (any, error) {
 	var answer guard.Answer
 	switch c.Answer {
 	case rpcproto.AnswerYes:
@@ -74,22 +126,10 @@ func (s *server) confirm(c rpcproto.Command) {
 	case rpcproto.AnswerNo:
 		answer.Reason = c.Reason
 	default:
-		s.fail(c, fmt.Errorf("confirm: unknown answer %q; use yes, always_tool, always or no", c.Answer))
-		return
+		return nil, fmt.Errorf("confirm: unknown answer %q; use yes, always_tool, always or no", c.Answer)
 	}
 	if s.opts.Asker == nil {
-		s.fail(c, fmt.Errorf("confirm: nothing is asked in this session"))
-		return
+		return nil, fmt.Errorf("confirm: nothing is asked in this session")
 	}
-	ch, ok := s.opts.Asker.channel(c.Request)
-	if !ok {
-		s.fail(c, fmt.Errorf("confirm: announce the capability %q in hello first", rpcproto.CapConfirm))
-		return
-	}
-	select {
-	case ch <- answer:
-		s.succeed(c, nil)
-	default:
-		s.fail(c, fmt.Errorf("confirm: %q was answered already", c.Request))
-	}
+	return nil, s.opts.Asker.answer(c.Request, answer)
 }

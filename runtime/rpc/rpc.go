@@ -2,21 +2,24 @@
 // responses and events go back the same way. docs/rpc.md is the manual and
 // packages/agent/rpcproto the wire.
 //
+//	err := rpc.Serve(ctx, rpc.Options{Host: h, In: os.Stdin, Out: os.Stdout, Version: "1.2.3"})
+//
 // One process serves one session. Commands are answered in the order they
-// come; a prompt is answered at once and reported in events that end with
-// done, and one that comes while another runs waits for its turn. The end of
-// the input ends the process once nothing runs or waits.
+// come, those that wait for an extension when they are through; a prompt is
+// answered at once and reported in events that end with done, and one that
+// comes while another runs waits for its turn. The end of the input ends the
+// process once nothing runs or waits.
+//
+// The way of a command: reader.go finds the line, answer.go and extension.go
+// carry it out, writer.go puts the response and the events out. asker.go holds
+// the questions that the client answers, hello.go the handshake.
 package rpc
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"crypto/subtle"
-	"errors"
-	"fmt"
 	"io"
-	"slices"
+	"sync"
+	"time"
 
 	"github.com/patriceckhart/zot/packages/agent/rpcproto"
 	"github.com/patriceckhart/zot/runtime/event"
@@ -24,19 +27,19 @@ import (
 	"github.com/patriceckhart/zot/runtime/rpc/wire"
 )
 
-// MaxLine bounds a line from the client, in bytes.
-const MaxLine = 16 << 20
-
 // Options are the settings of a server.
 type Options struct {
-	Host    *host.Host
+	Host    *host.Host // not started yet
 	In      io.Reader
 	Out     io.Writer
 	Version string // of zot
 	// Token, where not empty, must come in a hello before anything else.
 	Token string
-	// Models lists what get_models answers.
+	// Models lists what get_models answers. Nil lists none.
 	Models func() []rpcproto.Model
+	// Chosen names the provider and model that would be asked, where they
+	// cannot be connected to: a credential is missing, say. Nil names none.
+	Chosen func() (provider, model string)
 	// OnStart is called when events reach the client, before the host starts.
 	// Nil is allowed.
 	OnStart func()
@@ -44,145 +47,138 @@ type Options struct {
 	Asker *Asker
 }
 
-// ErrAuth is returned where the client did not show the token.
-var ErrAuth = errors.New("the client did not authenticate")
+// stopTime bounds how long a prompt has to stop when zot is told to end.
+const stopTime = 2 * time.Second
 
 // A server is one conversation with a client.
 type server struct {
-	opts Options
-	out  *writer
-	open bool // the token was shown, or none is needed
+	opts        Options
+	out         *writer
+	open        bool   // the token was shown, or none is needed
+	unsubscribe func() // nil before begin
+
+	// idle is held while a prompt is put in line, and by what must not run
+	// beside one.
+	idle   sync.Mutex
+	asides sync.WaitGroup // commands that are answered from a goroutine
 }
 
-// Serve serves until the input ends and nothing runs any more, or ctx ends.
-// The host is started here, so that nothing an extension says is lost.
+// Serve serves until the input ends and nothing runs any more; its error then
+// is nil, whatever became of the prompts. It returns early with an error when
+// ctx ends, the input or output fails, or the client shows no token (ErrAuth).
+// The host is started here, so that nothing an extension says is lost, and not
+// before the client may hear it.
 func Serve(ctx context.Context, opts Options) error {
-	s := &server{opts: opts, out: newWriter(opts.Out), open: opts.Token == ""}
-	defer opts.Host.Subscribe(s.event)()
-	if opts.OnStart != nil {
-		opts.OnStart()
-	}
-	opts.Host.Start()
+	s := &server{opts: opts, out: newWriter(ctx, opts.Out), open: opts.Token == ""}
 	err := s.serve(ctx)
-	if closeErr := s.out.close(); err == nil {
+	if closeErr := s.out.close(ctx); err == nil {
 		err = closeErr
+	}
+	if s.unsubscribe != nil {
+		s.unsubscribe()
 	}
 	return err
 }
 
+// begin lets the client hear the session, and starts it.
+func (s *server) begin() {
+	if s.unsubscribe != nil {
+		return
+	}
+	s.unsubscribe = s.opts.Host.Subscribe(s.event)
+	if s.opts.OnStart != nil {
+		s.opts.OnStart()
+	}
+	s.opts.Host.Start()
+}
+
+// event passes on what happens in the session.
 func (s *server) event(e event.Event) {
+	if q, ok := e.(event.ConfirmationRequested); ok && s.opts.Asker != nil {
+		s.opts.Asker.expect(q.ToolID)
+	}
 	if out, ok := wire.FromEvent(e); ok {
 		s.out.event(out)
 	}
 }
 
 func (s *server) serve(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
+	reading, cancel := context.WithCancel(ctx)
 	defer cancel()
-	lines := make(chan []byte)
+	if s.open {
+		s.begin()
+	}
+	lines := make(chan line)
 	ended := make(chan error, 1)
 	go func() { // ends with the input; a read that blocks at exit dies with the process
-		ended <- readLines(ctx, s.opts.In, lines)
+		ended <- readLines(reading, s.opts.In, lines)
 	}()
 	for {
 		select {
-		case line := <-lines:
-			if err := s.line(ctx, line); err != nil {
+		case l := <-lines:
+			if err := s.line(reading, l); err != nil {
 				return err
 			}
 		case err := <-ended:
 			if err != nil {
 				return err
 			}
-			return s.opts.Host.WaitIdle(ctx)
+			return s.finish(ctx)
+		case <-s.out.failed:
+			return nil // the writer says why
 		case <-ctx.Done():
-			return ctx.Err()
+			return s.stop(ctx)
 		}
-	}
-}
-
-// readLines sends each line that is not blank. A line over the limit is sent
-// as its first bytes, which no parser takes for a command.
-func readLines(ctx context.Context, r io.Reader, lines chan<- []byte) error {
-	br := bufio.NewReaderSize(r, 64<<10)
-	first := true
-	for {
-		line, err := readLine(br)
-		if first {
-			line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
-			first = false
-		}
-		if line = bytes.TrimSpace(line); len(line) > 0 {
-			select {
-			case lines <- line:
-			case <-ctx.Done():
-				return nil
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("reading commands: %w", err)
-		}
-	}
-}
-
-var tooLong = []byte("a line over the limit")
-
-func readLine(br *bufio.Reader) ([]byte, error) {
-	var line []byte
-	for {
-		part, err := br.ReadSlice('\n')
-		if len(line) <= MaxLine {
-			line = append(line, part...)
-		}
-		if errors.Is(err, bufio.ErrBufferFull) {
-			continue
-		}
-		if len(line) > MaxLine {
-			line = tooLong
-		}
-		return line, err
 	}
 }
 
 // line answers one command. An error ends the process.
-func (s *server) line(ctx context.Context, line []byte) error {
-	c, err := rpcproto.DecodeCommand(line)
-	if bytes.Equal(line, tooLong) {
-		err = fmt.Errorf("the line is over the limit of %d bytes", MaxLine)
+func (s *server) line(ctx context.Context, l line) error {
+	c, err := l.command()
+	if !s.open && (err != nil || c.Type != rpcproto.CmdHello) {
+		return s.refuse(c)
 	}
-	if err != nil {
-		s.out.response(rpcproto.Fail(c, err.Error()))
-		return nil
-	}
-	if !s.open && c.Type != rpcproto.CmdHello {
-		s.out.response(rpcproto.Fail(c, "auth required: the first command must be hello with the token"))
-		return ErrAuth
-	}
-	if c.Type == rpcproto.CmdHello {
+	switch {
+	case err != nil:
+		s.fail(c, err)
+	case c.Type == rpcproto.CmdHello:
 		return s.hello(c)
+	default:
+		s.answer(ctx, c)
 	}
-	s.answer(ctx, c)
 	return nil
 }
 
-func (s *server) hello(c rpcproto.Command) error {
-	if s.opts.Token != "" && subtle.ConstantTimeCompare([]byte(c.Token), []byte(s.opts.Token)) != 1 {
-		s.out.response(rpcproto.Fail(c, "auth failed: wrong token"))
-		return ErrAuth
+// finish waits, once the input has ended, for what is under way.
+func (s *server) finish(ctx context.Context) error {
+	if s.opts.Asker != nil {
+		s.opts.Asker.leave()
 	}
-	s.open = true
-	if s.opts.Asker != nil && slices.Contains(c.Capabilities, rpcproto.CapConfirm) {
-		s.opts.Asker.enable()
+	over := make(chan struct{})
+	go func() { // ends with the commands and prompts under way
+		defer close(over)
+		s.asides.Wait()
+		_ = s.opts.Host.WaitIdle(ctx)
+	}()
+	select {
+	case <-over:
+		return ctx.Err()
+	case <-s.out.failed:
+		return nil
+	case <-ctx.Done():
+		return s.stop(ctx)
 	}
-	data := rpcproto.HelloData{ProtocolVersion: 1, Version: s.opts.Version}
-	if conn, err := s.opts.Host.Connection(); err == nil {
-		data.Provider, data.Model = conn.Provider, conn.ID
-	}
-	s.succeed(c, data)
-	return nil
+}
+
+// stop cancels the prompt that runs, so that the client hears of its end, and
+// drops those that wait.
+func (s *server) stop(ctx context.Context) error {
+	s.opts.Host.TakeBack()
+	s.opts.Host.Cancel()
+	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+	defer cancel()
+	_ = s.opts.Host.WaitIdle(wait) // what does not stop in time is left behind
+	return ctx.Err()
 }
 
 func (s *server) succeed(c rpcproto.Command, data any) {
@@ -195,4 +191,13 @@ func (s *server) succeed(c rpcproto.Command, data any) {
 
 func (s *server) fail(c rpcproto.Command, err error) {
 	s.out.response(rpcproto.Fail(c, err.Error()))
+}
+
+// reply answers with data, or with the error that stood in its way.
+func (s *server) reply(c rpcproto.Command, data any, err error) {
+	if err != nil {
+		s.fail(c, err)
+		return
+	}
+	s.succeed(c, data)
 }

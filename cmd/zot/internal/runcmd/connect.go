@@ -73,6 +73,23 @@ func (c *connector) dial(name, id string) (host.Connection, error) {
 	}, nil
 }
 
+// chosen names the provider and model that would be asked, whether they can be
+// connected to or not.
+func (c *connector) chosen() (name, id string) {
+	name, id = c.cfg.Provider, c.cfg.Model
+	o, err := c.options("", "")
+	if err != nil {
+		return name, id
+	}
+	if _, sel, _ := provider.New(o); sel.Provider.ID != "" {
+		name = sel.Provider.ID
+		if sel.Model.ID != "" {
+			id = sel.Model.ID
+		}
+	}
+	return name, id
+}
+
 // options are the provider's for a choice; empty names take the configured
 // ones.
 func (c *connector) options(name, id string) (provider.Options, error) {

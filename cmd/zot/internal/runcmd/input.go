@@ -17,18 +17,18 @@ import (
 const maxStdin = 16 << 20
 
 // readPrompt joins what came on standard input and the words of the command
-// line, with a newline between them.
-func readPrompt(words []string, s *iostreams.Streams) (string, error) {
+// line, with a newline between them. Without either the prompt is empty.
+func readPrompt(ctx context.Context, words []string, s *iostreams.Streams) (string, error) {
 	text := strings.Join(words, " ")
+	if strings.TrimSpace(text) == "" {
+		text = ""
+	}
 	if s.InTerminal {
 		return text, nil
 	}
-	piped, err := io.ReadAll(io.LimitReader(s.In, maxStdin+1))
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("reading standard input: %w", err)
-	case len(piped) > maxStdin:
-		return "", fmt.Errorf("standard input is over %d MiB; put it in a file and name the file in the prompt", maxStdin>>20)
+	piped, err := readAll(ctx, s.In)
+	if err != nil {
+		return "", err
 	}
 	in := strings.TrimSpace(strings.TrimPrefix(string(piped), "\ufeff"))
 	switch {
@@ -38,6 +38,31 @@ func readPrompt(words []string, s *iostreams.Streams) (string, error) {
 		return in, nil
 	}
 	return in + "\n" + text, nil
+}
+
+// readAll reads a prompt to its end, or until ctx ends.
+func readAll(ctx context.Context, in io.Reader) ([]byte, error) {
+	type result struct {
+		text []byte
+		err  error
+	}
+	read := make(chan result, 1)
+	go func() { // ends with the input; a read that blocks at exit dies with the process
+		text, err := io.ReadAll(io.LimitReader(in, maxStdin+1))
+		read <- result{text, err}
+	}()
+	select {
+	case r := <-read:
+		if r.err != nil {
+			return nil, fmt.Errorf("reading standard input: %w", r.err)
+		}
+		if len(r.text) > maxStdin {
+			return nil, fmt.Errorf("standard input is over %d MiB; put it in a file and name the file in the prompt", maxStdin>>20)
+		}
+		return r.text, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // runInput runs what a user typed: the command of an extension, or a prompt.

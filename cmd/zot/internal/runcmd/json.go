@@ -15,11 +15,13 @@ import (
 
 // jsonWriter writes one event per line.
 type jsonWriter struct {
-	mu  sync.Mutex
-	w   io.Writer
-	err error
-	// failed says that an error event is out, so that none is added.
-	failed bool
+	w      io.Writer
+	broken func() // called when it cannot be written to; nil is allowed
+
+	mu     sync.Mutex
+	err    error // of the first write that failed
+	failed bool  // an error event is out
+	done   bool  // the prompt's end is out
 }
 
 func (j *jsonWriter) handle(e event.Event) {
@@ -32,33 +34,78 @@ func (j *jsonWriter) write(e rpcproto.Event) {
 	line, err := rpcproto.EncodeEvent(e)
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if _, isError := e.(rpcproto.Error); isError {
+	switch e.(type) {
+	case rpcproto.Error:
 		j.failed = true
+	case rpcproto.Done:
+		j.done = true
 	}
-	if err == nil && j.err == nil {
+	if j.err != nil {
+		return
+	}
+	if err == nil {
 		_, err = j.w.Write(append(line, '\n'))
 	}
-	if err != nil && j.err == nil {
+	if err != nil {
 		j.err = fmt.Errorf("writing events: %w", err)
+		if j.broken != nil {
+			j.broken()
+		}
 	}
 }
 
+func (j *jsonWriter) state() (failed, done bool, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.failed, j.done, j.err
+}
+
+// prompt passes on the events of the one prompt there is: its done is the last
+// line, whatever an extension still has to say.
+func (j *jsonWriter) prompt(e event.Event) {
+	if _, done, _ := j.state(); !done {
+		j.handle(e)
+	}
+}
+
+// finish writes what has not been said of a run that ended with err, and
+// returns what went wrong.
+func (j *jsonWriter) finish(err error) error {
+	failed, done, broken := j.state()
+	if broken != nil {
+		return broken
+	}
+	if err != nil && !failed {
+		j.write(rpcproto.Error{Message: err.Error()})
+	}
+	if !done {
+		j.write(rpcproto.Done{})
+	}
+	if _, _, broken = j.state(); broken != nil {
+		return broken
+	}
+	if err != nil {
+		return &exit.Error{Code: exit.CodeOf(err), Err: err, Silent: true}
+	}
+	return nil
+}
+
 // runJSON answers one prompt with its events. A failure is an error event and
-// a status of 1.
-func (a *run) runJSON(ctx context.Context, prompt host.Prompt) error {
-	j := &jsonWriter{w: a.streams.Out}
-	defer a.host.Subscribe(j.handle)()
+// a status of 1. Notices are written for people to standard error, too.
+func (a *run) runJSON(outer context.Context, prompt host.Prompt) error {
+	ctx, cancel := context.WithCancel(outer)
+	defer cancel()
+	j := &jsonWriter{w: a.streams.Out, broken: cancel}
+	notices := &printer{s: a.streams}
+	defer a.host.Subscribe(func(e event.Event) {
+		j.prompt(e)
+		notices.aside(e)
+	})()
 	a.announce()
 	a.host.Start()
 	err := runInput(ctx, a.host, prompt, func(text string) { j.write(rpcproto.ExtDisplay{Text: text}) })
-	if err != nil && ctx.Err() == nil {
-		if !j.failed {
-			j.write(rpcproto.Error{Message: err.Error()})
-		}
-		return &exit.Error{Code: exit.CodeOf(err), Err: err, Silent: true}
+	if outer.Err() != nil {
+		return err
 	}
-	if err == nil {
-		err = j.err
-	}
-	return err
+	return j.finish(err)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/patriceckhart/zot/config/home"
 	"github.com/patriceckhart/zot/runtime/event"
 	"github.com/patriceckhart/zot/runtime/host"
+	"github.com/patriceckhart/zot/runtime/message"
 )
 
 // printer shows a run without a terminal: answers on standard output, all else
@@ -21,12 +22,14 @@ import (
 type printer struct {
 	s      *iostreams.Streams
 	stream bool
+	broken func() // called when standard output cannot be written to
 
-	mu       sync.Mutex
-	last     string // the last answer, in its visible form
-	display  []string
-	midLine  bool // standard output is within a line
-	suppress string
+	mu      sync.Mutex
+	last    string // the last answer with text, in its visible form
+	display []string
+	cleaner cleaner // of what streams
+	midLine bool    // standard output is within a line
+	err     error   // of the first write that failed
 }
 
 // handle takes one event of the session.
@@ -42,12 +45,11 @@ func (p *printer) handle(e event.Event) {
 		p.message(e)
 	case event.ToolCall:
 		if p.stream {
-			p.endLine()
-			p.say("[%s] %s", e.Name, clean(string(e.Args)))
+			p.say("[%s] %s", clean(e.Name), clean(string(e.Args)))
 		}
 	case event.ToolResult:
 		if p.stream && e.IsError {
-			p.say("[%s] %s", e.Name, e.Status)
+			p.say("[%s] %s: %s", clean(e.Name), e.Status, clean(message.TextOf(e.Content)))
 		}
 	case event.ExtDisplay:
 		p.display = append(p.display, e.Text)
@@ -64,7 +66,9 @@ func (p *printer) message(e event.AssistantMessage) {
 		p.say("%s withheld the answer: %s", e.By, clean(e.Reason))
 		return
 	}
-	p.last = e.Visible
+	if strings.TrimSpace(e.Visible) != "" {
+		p.last = e.Visible
+	}
 	p.endLine()
 }
 
@@ -87,46 +91,60 @@ func (p *printer) say(format string, args ...any) {
 	fmt.Fprintf(p.s.Err, format+"\n", args...)
 }
 
+// write shows a piece of an answer as it arrives.
 func (p *printer) write(text string) {
-	text = clean(text)
-	if text == "" {
-		return
+	if text = p.cleaner.clean(text); text != "" {
+		p.put(text)
+		p.midLine = !strings.HasSuffix(text, "\n")
 	}
-	_, _ = io.WriteString(p.s.Out, text)
-	p.midLine = !strings.HasSuffix(text, "\n")
 }
 
 func (p *printer) endLine() {
+	p.cleaner = cleaner{}
 	if p.midLine {
-		_, _ = io.WriteString(p.s.Out, "\n")
+		p.put("\n")
 		p.midLine = false
 	}
 }
 
-// finish writes what print mode answers.
-func (p *printer) finish() error {
+// put writes to standard output. Once that has failed nobody listens, so the
+// run is given up.
+func (p *printer) put(text string) {
+	if p.err != nil {
+		return
+	}
+	if _, err := io.WriteString(p.s.Out, text); err != nil {
+		p.err = fmt.Errorf("writing the answer: %w", err)
+		p.broken()
+	}
+}
+
+// finish writes what print mode answers, unless the run failed, and returns
+// what went wrong.
+func (p *printer) finish(failed error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.endLine()
-	for _, text := range p.display {
-		if err := writeLine(p.s.Out, clean(text)); err != nil {
-			return err
+	if failed == nil {
+		for _, text := range p.display {
+			p.putLine(text)
+		}
+		if !p.stream && p.last != "" {
+			p.putLine(p.last)
 		}
 	}
-	if p.stream || p.last == "" {
-		return nil
+	if p.err != nil {
+		return p.err
 	}
-	return writeLine(p.s.Out, clean(p.last))
+	return failed
 }
 
-func writeLine(w io.Writer, text string) error {
+func (p *printer) putLine(text string) {
+	text = clean(text)
 	if !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
-	if _, err := io.WriteString(w, text); err != nil {
-		return fmt.Errorf("writing the answer: %w", err)
-	}
-	return nil
+	p.put(text)
 }
 
 // panelText is a panel for those who have no screen.
@@ -140,18 +158,15 @@ func panelText(e event.ExtPanelOpen) string {
 
 // runPrint answers one prompt on standard output.
 func (a *run) runPrint(ctx context.Context, prompt host.Prompt) error {
-	p := &printer{s: a.streams, stream: a.flags.Stream}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	p := &printer{s: a.streams, stream: a.flags.Stream, broken: cancel}
 	defer a.host.Subscribe(p.handle)()
 	a.announce()
 	a.host.Start()
 	start := time.Now()
-	if err := runInput(ctx, a.host, prompt, p.inserted); err != nil {
-		p.mu.Lock()
-		p.endLine()
-		p.mu.Unlock()
-		return err
-	}
-	if err := p.finish(); err != nil || a.flags.Stats == "" {
+	err := runInput(ctx, a.host, prompt, p.inserted)
+	if err := p.finish(err); err != nil || a.flags.Stats == "" {
 		return err
 	}
 	return a.writeStats(time.Since(start))

@@ -10,6 +10,8 @@ import (
 	"github.com/patriceckhart/zot/cmd/zot/internal/exit"
 	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
 	"github.com/patriceckhart/zot/cmd/zot/internal/version"
+	"github.com/patriceckhart/zot/packages/agent/rpcproto"
+	"github.com/patriceckhart/zot/runtime/event"
 	"github.com/patriceckhart/zot/runtime/host"
 	"github.com/patriceckhart/zot/runtime/rpc"
 )
@@ -30,7 +32,8 @@ func Run(ctx context.Context, f *Flags, words []string, s *iostreams.Streams) er
 	if !headless {
 		return runInterface(ctx, f, words, s)
 	}
-	text, err := readPrompt(words, s)
+	surviveClosedPipe()
+	text, err := readPrompt(ctx, words, s)
 	if err != nil {
 		return err
 	}
@@ -58,18 +61,24 @@ func (a *run) close(context.Context) {
 
 // serveRPC serves a program on standard input and output.
 func serveRPC(ctx context.Context, f *Flags, s *iostreams.Streams) error {
+	surviveClosedPipe()
 	asker := &rpc.Asker{}
 	a, err := assemble(f, s, face{asker: asker})
 	if err != nil {
 		return err
 	}
 	defer a.close(ctx)
+	asker.Unasked = func() {
+		const text = "the client answers no confirmations: what --no-yolo would ask about runs, what a policy would ask about is refused"
+		fmt.Fprintln(s.Err, "zot: warn: "+text)
+		a.host.Publish(event.Notice{Level: "warn", Text: text})
+	}
 	err = rpc.Serve(ctx, rpc.Options{
-		Host: a.host, In: s.In, Out: s.Out, Version: version.Number,
-		Token: os.Getenv("ZOTCORE_RPC_TOKEN"), Models: a.connect.models, Asker: asker, OnStart: a.announce,
+		Host: a.host, In: s.In, Out: s.Out, Version: version.Number, Token: os.Getenv(rpcproto.TokenVariable),
+		Models: a.connect.models, Chosen: a.connect.chosen, Asker: asker, OnStart: a.announce,
 	})
 	if errors.Is(err, rpc.ErrAuth) {
-		return fmt.Errorf("%w: the token in ZOTCORE_RPC_TOKEN must come in the first hello", err)
+		return fmt.Errorf("%w: the token in %s must come in the first hello", err, rpcproto.TokenVariable)
 	}
 	return err
 }
