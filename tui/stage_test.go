@@ -22,6 +22,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(stageVar) != "" {
 		os.Exit(stage())
 	}
+	tuitest.KeepClock()
 	os.Exit(m.Run())
 }
 
