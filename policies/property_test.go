@@ -184,8 +184,16 @@ func TestProperties(t *testing.T) {
 	if testing.Short() || raceDetector {
 		n = 5_000
 	}
-	seed := uint64(20261202)
-	d := dice{rand.New(rand.NewPCG(seed, 1))}
+	const parts = 4
+	for part := range uint64(parts) {
+		t.Run(fmt.Sprint(part), func(t *testing.T) {
+			t.Parallel()
+			checkProperties(t, dice{rand.New(rand.NewPCG(20261202, part))}, n/parts)
+		})
+	}
+}
+
+func checkProperties(t *testing.T, d dice, n int) {
 	counts := map[string]int{}
 	for i := range n {
 		th := d.throw(t)
