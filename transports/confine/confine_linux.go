@@ -120,12 +120,14 @@ func restrictFiles(p Policy, abi int) error {
 		rules = append(rules, rule)
 	}
 	for _, path := range p.Write {
-		rule, err := fileRule(path, landlock.RWDirs, landlock.RWFiles)
+		rule, err := fileRule(path, func(paths ...string) landlock.FSRule {
+			if abi < 2 {
+				return landlock.RWDirs(paths...)
+			}
+			return landlock.RWDirs(paths...).WithRefer() // to move a file from one folder to another
+		}, landlock.RWFiles)
 		if err != nil {
 			return err
-		}
-		if abi >= 2 { // or a file could not be moved from one folder to another
-			rule = rule.WithRefer()
 		}
 		rules = append(rules, rule)
 	}
