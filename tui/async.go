@@ -65,6 +65,46 @@ func later[T any](m *Model, label string, f func(context.Context) (T, error), th
 	}))
 }
 
+// stoppable is later for what may take long and can be given up: Esc and Ctrl+C
+// end its context.
+func stoppable[T any](m *Model, label string, f func(context.Context) (T, error), then func(*Model, T)) {
+	ctx, cancel := context.WithCancel(m.ctx)
+	if !m.working() {
+		m.since = time.Now()
+	}
+	m.taskID++
+	id := m.taskID
+	m.tasks[id] = cancel
+	end := func(m *Model) {
+		cancel()
+		delete(m.tasks, id)
+	}
+	m.do(work(func() func(*Model) {
+		v, err := f(ctx)
+		return func(m *Model) {
+			end(m)
+			switch {
+			case errors.Is(err, context.Canceled):
+				m.transcript.Say("", label+" stopped")
+			case err != nil:
+				m.transcript.Say("error", screen.Clean(err.Error()))
+			case then != nil:
+				then(m, v)
+			}
+		}
+	}))
+	m.tick()
+}
+
+// stopTasks gives up what was started by stoppable, and reports whether there
+// was anything.
+func (m *Model) stopTasks() bool {
+	for _, cancel := range m.tasks {
+		cancel()
+	}
+	return len(m.tasks) > 0
+}
+
 // nothing adapts a function that returns an error alone.
 func nothing(f func(context.Context) error) func(context.Context) (struct{}, error) {
 	return func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) }

@@ -136,7 +136,7 @@ func distance(a, b string) int {
 // extensionCommand runs a command of an extension beside the screen.
 func (m *Model) extensionCommand(c command.Command, args string) {
 	rt := m.rt
-	later(m, "/"+screen.Line(c.Name), func(ctx context.Context) (Outcome, error) {
+	stoppable(m, "/"+screen.Line(c.Name), func(ctx context.Context) (Outcome, error) {
 		out, err := rt.RunCommand(ctx, c.Name, args)
 		if err != nil {
 			err = fmt.Errorf("/%s: %w", c.Name, err)

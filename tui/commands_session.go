@@ -165,7 +165,7 @@ func (m *Model) jump(text string) {
 
 func (m *Model) compact(instructions string) {
 	if c, ok := need[Compactor](m, "shortening"); ok {
-		later(m, "shortening the conversation", nothing(func(ctx context.Context) error { return c.Compact(ctx, instructions) }), nil)
+		stoppable(m, "/compact", nothing(func(ctx context.Context) error { return c.Compact(ctx, instructions) }), nil)
 	}
 }
 
@@ -190,7 +190,7 @@ func (m *Model) aside(question string) {
 		m.transcript.Say("warn", "/btw QUESTION")
 		return
 	}
-	later(m, "asking aside", func(ctx context.Context) (string, error) {
+	stoppable(m, "/btw", func(ctx context.Context) (string, error) {
 		var b strings.Builder
 		err := a.Aside(ctx, question, func(text string) { b.WriteString(text) })
 		return b.String(), err

@@ -24,3 +24,11 @@ func shellFunc() func(context.Context, string) (string, int, error) {
 }
 
 func blur() tea.Msg { return tea.BlurMsg{} }
+
+// waitFunc is a command that answers only when it is given up.
+func waitFunc() func(context.Context, string, string) (tui.Outcome, error) {
+	return func(ctx context.Context, _, _ string) (tui.Outcome, error) {
+		<-ctx.Done()
+		return tui.Outcome{}, ctx.Err()
+	}
+}

@@ -147,12 +147,13 @@ func (m *Model) escape() {
 
 // stop ends the present work and reports whether there was any.
 func (m *Model) stop() bool {
+	stopped := m.stopTasks()
 	if m.shell.cancel != nil {
 		m.shell.cancel()
-		return true
+		stopped = true
 	}
 	if !m.state.Busy {
-		return false
+		return stopped
 	}
 	m.cancelled = true
 	m.takeBack()

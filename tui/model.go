@@ -46,6 +46,8 @@ type Model struct {
 	cancelled bool      // the user stopped it
 	lastQuit  time.Time // the last ctrl+c at an empty prompt
 	shell     shell
+	tasks     map[int]context.CancelFunc // what can be stopped besides a turn
+	taskID    int
 	ticking   bool
 	opens     int // counts dialogs asked for, so that a late one does not open
 
@@ -67,7 +69,7 @@ func New(ctx context.Context, opt Options) *Model {
 	m := &Model{
 		ctx: ctx, rt: opt.Runtime, opt: opt, env: env,
 		width: 80, height: 24, focused: true,
-		pastes: &pasteStore{},
+		pastes: &pasteStore{}, tasks: map[int]context.CancelFunc{},
 	}
 	m.opt.ReduceMotion = opt.ReduceMotion || env.reduceMotion
 	var problems []string
@@ -153,7 +155,7 @@ func (m *Model) handle(msg tea.Msg) {
 		m.withdraw(msg.ask)
 	case tickMsg:
 		m.ticking = false
-		m.tick()
+		m.refresh()
 	case expireMsg:
 		m.status.expire(msg)
 	case doneMsg:
@@ -240,7 +242,7 @@ func (m *Model) tick() {
 	m.do(tea.Tick(every, func(time.Time) tea.Msg { return tickMsg{} }))
 }
 
-func (m *Model) working() bool { return m.state.Busy || m.shell.cancel != nil }
+func (m *Model) working() bool { return m.state.Busy || m.shell.cancel != nil || len(m.tasks) > 0 }
 
 type quitMsg struct{ err error }
 
@@ -249,6 +251,7 @@ func (m *Model) quit(err error) {
 		m.quitErr = err
 	}
 	m.denyAll()
+	m.stopTasks()
 	if m.shell.cancel != nil {
 		m.shell.cancel()
 	}

@@ -306,6 +306,26 @@ func TestExtensionCommandOutcomes(t *testing.T) {
 	})
 }
 
+func TestEscStopsAWaitingCommand(t *testing.T) {
+	rt := tuitest.New()
+	rt.Cmds = []command.Command{{Name: "slow", Extension: "ext"}}
+	rt.OnCommand = waitFunc()
+	on(t, rt, func(d *tuitest.Driver) {
+		for _, stop := range []string{"esc", "ctrl+c"} {
+			d.Type("/slow")
+			d.Keys("esc", "enter")
+			d.Sleep(3 * time.Second)
+			d.Has("working 3s")
+			d.Type("kept")
+			d.Keys(stop)
+			d.Settle()
+			d.Has("/slow stopped", "› kept")
+			d.Lacks("working")
+			d.Keys("ctrl+u", "esc")
+		}
+	})
+}
+
 func TestShellEscape(t *testing.T) {
 	rt := tuitest.New()
 	rt.OnShell = shellFunc()

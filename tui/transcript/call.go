@@ -110,11 +110,11 @@ func (t *Transcript) Result(e event.ToolResult) {
 	}
 	c.running, c.live = false, nil
 	c.isError, c.status, c.took = e.IsError, screen.Line(e.Status), e.Duration
-	c.diff = screen.Clean(e.Diff)
+	c.diff = shorten(screen.Clean(e.Diff))
 	for _, ch := range e.Changes {
 		c.changes = append(c.changes, screen.Line(ch))
 	}
-	c.output = strings.TrimRight(screen.CleanOutput(message.TextOf(e.Content)), "\n ")
+	c.output = strings.TrimRight(screen.CleanOutput(shorten(message.TextOf(e.Content))), "\n ")
 	for _, b := range e.Content {
 		if img, ok := b.(message.Image); ok {
 			c.images = append(c.images, t.number(Image(img)))
@@ -123,6 +123,19 @@ func (t *Transcript) Result(e event.ToolResult) {
 	delete(t.calls, e.ID)
 	c.cell.changed()
 	t.touch()
+}
+
+// maxShown is how much of one text is kept to be drawn. The whole of it is in
+// the session.
+const maxShown = 256 << 10
+
+// shorten takes the middle out of a text that is too long to be drawn.
+func shorten(s string) string {
+	if len(s) <= maxShown {
+		return s
+	}
+	half := maxShown / 2
+	return strings.ToValidUTF8(s[:half], "") + fmt.Sprintf("\n[%d KB are not shown]\n", (len(s)-maxShown)>>10) + strings.ToValidUTF8(s[len(s)-half:], "")
 }
 
 // StopCalls ends what still runs, after the user stopped the turn.

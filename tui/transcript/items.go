@@ -37,6 +37,38 @@ type userText struct {
 	images []string
 }
 
+// foldedUser is how many lines of a long prompt are shown.
+const foldedUser = 20
+
+// part is what is drawn of the text, and how many lines are not: a paste of
+// megabytes is sent whole and must not be wrapped whole.
+func (u *userText) part(d drawing) (text string, hidden int) {
+	n := min(len(u.src), maxShown)
+	if !d.unfolded {
+		n = min(n, 4<<10)
+		if end := endOfLine(u.src[:n], foldedUser); strings.Count(u.src, "\n") > foldedUser+4 && end > 0 {
+			n = end
+		}
+	}
+	if n == len(u.src) {
+		return u.src, 0
+	}
+	return strings.ToValidUTF8(u.src[:n], ""), max(strings.Count(u.src[n:], "\n"), 1)
+}
+
+// endOfLine is where the line with that number ends; -1 if there are fewer.
+func endOfLine(s string, n int) int {
+	at := -1
+	for range n {
+		i := strings.IndexByte(s[at+1:], '\n')
+		if i < 0 {
+			return -1
+		}
+		at += i + 1
+	}
+	return at
+}
+
 func (u *userText) text() string { return u.src }
 
 func (u *userText) draw(_ *cell, d drawing) []string {
@@ -48,8 +80,11 @@ func (u *userText) draw(_ *cell, d drawing) []string {
 	}
 	w := screen.Wrapper{Width: d.width,
 		First: screen.Span{Text: s.Glyphs.Prompt + " ", SGR: sgr}, Rest: screen.Span{Text: "  ", SGR: sgr}}
-	if u.src != "" {
-		rows = append(rows, w.Rows([]screen.Span{{Text: u.src, SGR: sgr}})...)
+	if src, hidden := u.part(d); src != "" {
+		rows = append(rows, w.Rows([]screen.Span{{Text: src, SGR: sgr}})...)
+		if hidden > 0 {
+			rows = append(rows, folded(hidden, d))
+		}
 	}
 	for _, img := range u.images {
 		rows = append(rows, w.Rows([]screen.Span{{Text: img, SGR: sgr}})...)

@@ -183,6 +183,31 @@ func TestOptions(t *testing.T) {
 	}
 }
 
+func TestLongTextsAreShortened(t *testing.T) {
+	tr := New(mono)
+	tr.SetWidth(60)
+	tr.User(strings.Repeat("line\n", 1_000_000))
+	start := time.Now()
+	has(t, shown(tr, 30), "more rows (ctrl+o)")
+	if took := time.Since(start); took > time.Second {
+		t.Errorf("drawing a prompt of 5 MB took %v", took)
+	}
+	if n := len(tr.rowsOf(tr.cells[0])); n > foldedUser+2 {
+		t.Errorf("%d rows", n)
+	}
+	tr.User(strings.Repeat("short\n", foldedUser+3))
+	lacks(t, shown(tr, 24), "more rows")
+	tr.Call(event.ToolCall{ID: "1", Name: "bash"})
+	tr.Result(event.ToolResult{ID: "1", Name: "bash", Content: []message.Block{message.Text{Text: "first\n" + strings.Repeat("x", 1<<20) + "\nlast"}}})
+	got := shown(tr, 30)
+	has(t, got, "first")
+	has(t, got, "last")
+	tr.ToggleFold()
+	if n := len(tr.rowsOf(tr.cells[2])); n > maxShown/50 {
+		t.Errorf("%d rows", n)
+	}
+}
+
 func TestNotesBelongToTheirExtension(t *testing.T) {
 	tr := New(mono)
 	tr.Note("a", "info", "one")
