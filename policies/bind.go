@@ -102,11 +102,11 @@ func (b *Bound) bindLayer(l *layer) boundLayer {
 		br.match.requests = b.sub.Roots.selectors(r.match.requests)
 		for _, sel := range br.match.requests {
 			br.caps |= sel.cap.bit()
-			switch sel.cap { // see selector.touches
-			case ExecRun:
-				br.caps |= ExecShell.bit()
-			case FSRead:
-				br.caps |= FSWrite.bit()
+			switch sel.cap { // one speaks of the other, see selector
+			case ExecRun, ExecShell:
+				br.caps |= ExecRun.bit() | ExecShell.bit()
+			case FSRead, FSWrite:
+				br.caps |= FSRead.bit() | FSWrite.bit()
 			}
 		}
 		if e := r.match.except; e != nil {

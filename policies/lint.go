@@ -69,7 +69,7 @@ func (m *match) contains(o *match) bool {
 			return false
 		}
 	}
-	if !listInside(o.names, m.names, globInsideFold) || m.version != nil {
+	if !listInside(o.globs, m.globs, globInsideFold) || m.version != nil {
 		return false
 	}
 	if len(m.requests) == 0 {

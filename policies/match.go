@@ -21,7 +21,7 @@ const (
 // A match says which extensions a rule is about. Every field that is given must
 // hold; a list means any of its items.
 type match struct {
-	names      []string // globs, any case
+	globs      []string // of names, any case
 	scopes     []string
 	sources    []string // normalized patterns
 	version    *versionRange
@@ -39,7 +39,7 @@ func (m *match) identifies() bool { return len(m.digests) > 0 || len(m.sources) 
 // out. An attribute that is not known counts against the extension: as a match
 // where the rule denies, and as none where it allows.
 func (m *match) subject(s *Subject, denies bool) bool {
-	ok := listHolds(m.names, func(p string) bool { return foldGlob(p, s.Name) }) &&
+	ok := listHolds(m.globs, func(p string) bool { return foldGlob(p, s.Name) }) &&
 		listHolds(m.scopes, func(v string) bool { return v == string(s.Scope) }) &&
 		listHolds(m.transports, func(v string) bool { return v == s.Transport })
 	if !ok {
@@ -82,7 +82,7 @@ func (m *match) exceptsByRight(s *Subject, denies bool) bool {
 func (m *match) load(s *Subject, denies bool) bool {
 	excepted := m.exceptsByRight(s, denies)
 	about := func(a Atom) bool {
-		inside := len(m.requests) == 0 || m.about(a.Cap, a.Value, false)
+		inside := len(m.requests) == 0 || !denies && m.about(a.Cap, a.Value, false) || denies && m.names(a)
 		return inside && (!excepted || !m.except.about(a.Cap, a.Value, !denies))
 	}
 	switch {
@@ -112,6 +112,11 @@ func (m *match) about(c Capability, value string, denies bool) bool {
 		}
 	}
 	return false
+}
+
+// names tells whether the selectors hold the right by its name.
+func (m *match) names(a Atom) bool {
+	return slices.ContainsFunc(m.requests, func(s selector) bool { return s.names(a.Cap, a.Value) })
 }
 
 // A versionRange is a SemVer range. A pre-release is inside a range that denies

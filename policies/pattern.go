@@ -219,15 +219,26 @@ func parseSelector(text string) (selector, bool) {
 	return selector{}, false
 }
 
-// covers tells whether the right lies wholly inside what the selector names.
+// names tells whether the right lies wholly inside what the selector says.
+func (s selector) names(c Capability, value string) bool {
+	return s.cap == c && (s.value == "*" || s.inside(value, s.value))
+}
+
+// covers tells whether whoever has what the selector says has the right, too:
+// by name, or because a larger right holds a smaller one.
 func (s selector) covers(c Capability, value string) bool {
-	if s.cap != c {
-		return false
-	}
-	if s.value == "*" || s.inside(value, s.value) {
+	if s.names(c, value) {
 		return true
 	}
-	switch c { // the larger right holds the smaller one
+	switch {
+	case s.cap == ExecShell && c == ExecRun: // a shell starts any program
+		return true
+	case s.cap == FSWrite && c == FSRead: // what may be written may be read
+		return selector{FSRead, s.value}.names(c, value)
+	case s.cap != c:
+		return false
+	}
+	switch c {
 	case Submit:
 		return wordLevel(submitWords, value) <= wordLevel(submitWords, s.value)
 	case SystemPrompt:

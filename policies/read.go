@@ -293,7 +293,7 @@ func (r *reader) match(n *document.Node, what string) match {
 	var m match
 	known := map[string]func(*document.Node, document.Pos){
 		"name": func(v *document.Node, _ document.Pos) {
-			m.names = r.nonEmpty(v, what+".name", r.strings(v, what+".name", true))
+			m.globs = r.nonEmpty(v, what+".name", r.strings(v, what+".name", true))
 		},
 		"scope": func(v *document.Node, _ document.Pos) {
 			m.scopes = r.words(v, what+".scope", "managed", "user", "project", "flag")
@@ -409,7 +409,7 @@ func (r *reader) requirement(n *document.Node) *Requirement {
 		n = &document.Node{Kind: document.Object, Pos: n.Pos, Members: []document.Member{{Name: "name", Pos: n.Pos, Value: n}}}
 	}
 	r.fields(n, "require", map[string]func(*document.Node, document.Pos){
-		"name":    func(v *document.Node, _ document.Pos) { q.match.names = []string{r.text(v, "require.name")} },
+		"name":    func(v *document.Node, _ document.Pos) { q.match.globs = []string{r.text(v, "require.name")} },
 		"source":  func(v *document.Node, _ document.Pos) { q.match.sources = r.sources(v, "require.source") },
 		"version": func(v *document.Node, _ document.Pos) { q.match.version = r.version(v, "require.version") },
 		"digest":  func(v *document.Node, _ document.Pos) { q.match.digests = r.digests(v, "require.digest") },
@@ -418,11 +418,11 @@ func (r *reader) requirement(n *document.Node) *Requirement {
 		},
 		"reason": func(v *document.Node, _ document.Pos) { q.Reason = r.text(v, "require.reason") },
 	})
-	if len(q.match.names) == 0 || strings.Contains(q.match.names[0], "*") {
+	if len(q.match.globs) == 0 || strings.Contains(q.match.globs[0], "*") {
 		r.fault(n.Pos, `write {"name": "guard"}`, "a requirement must name one extension")
 		return nil
 	}
-	q.At.Rule = "require " + q.match.names[0]
+	q.At.Rule = "require " + q.match.globs[0]
 	return q
 }
 

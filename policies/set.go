@@ -42,10 +42,10 @@ type Requirement struct {
 
 // Name is the name, or pattern, of what is required.
 func (r *Requirement) Name() string {
-	if len(r.match.names) == 0 {
+	if len(r.match.globs) == 0 {
 		return "*"
 	}
-	return r.match.names[0]
+	return r.match.globs[0]
 }
 
 // A Recommendation is an extension that a project would like to have.
