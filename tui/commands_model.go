@@ -109,7 +109,8 @@ func (m *Model) modelPicker(rows []ModelRow, set func(ModelRow), filter string) 
 	m.dialog = p
 }
 
-func (m *Model) login(provider string) {
+func (m *Model) login(args string) {
+	provider, _, _ := strings.Cut(args, " ") // a key has no place on a line that is shown
 	acc, ok := need[Accounts](m, "keeping keys")
 	if !ok {
 		return

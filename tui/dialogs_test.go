@@ -336,6 +336,11 @@ func TestLoginHidesTheKey(t *testing.T) {
 			t.Errorf("calls %v", rt.Calls())
 		}
 		d.Has("key kept for acme")
+		d.Type("/login acme sk-typed")
+		d.Keys("enter")
+		d.Settle()
+		d.Keys("esc", "esc", "up")
+		d.Lacks("sk-typed")
 	})
 }
 

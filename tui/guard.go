@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 )
 
 // pauser is input that another program may need for a while.
@@ -23,6 +24,8 @@ const (
 	// burstIdle ends a burst: text with line ends that arrived in one piece on a
 	// terminal that does not mark pastes.
 	burstIdle = 30 * time.Millisecond
+	// runeIdle is how long half a character waits for its rest on a slow line.
+	runeIdle = 500 * time.Millisecond
 )
 
 var (
@@ -140,12 +143,21 @@ func (g *guard) strayEnd(data []byte, end int, out *[]byte) []byte {
 	return data[end+len(pasteEnd):]
 }
 
-// beginning is how many bytes at the end of data may be the start of a paste.
+// beginning is how many bytes at the end of data may be the start of a paste, or
+// are one of a character whose rest is still on its way.
 // A lone ESC is passed on: it is a key, and the decoder has its own clock for it.
 func beginning(data []byte) int {
 	for n := len(pasteStart) - 1; n >= 2; n-- {
 		if bytes.HasSuffix(data, pasteStart[:n]) {
 			return n
+		}
+	}
+	for n := 1; n < utf8.UTFMax && n <= len(data); n++ {
+		if last := data[len(data)-n:]; utf8.RuneStart(last[0]) {
+			if !utf8.FullRune(last) {
+				return n
+			}
+			break
 		}
 	}
 	return 0
@@ -218,6 +230,8 @@ func (g *guard) wait() time.Duration {
 		return burstIdle
 	case g.in:
 		return pasteIdle
+	case len(g.held) > 0 && g.held[0] >= utf8.RuneSelf:
+		return runeIdle
 	case len(g.held) > 0:
 		return burstIdle
 	}

@@ -56,6 +56,8 @@ func TestGuardTakesPastesOut(t *testing.T) {
 		{"Enters are typing", []string{"\r\r\r"}, "\r\r\r"},
 		{"half a start that is another key", []string{"\x1b[2", "~"}, "\x1b[2~"},
 		{"end inside the text, then Enter", []string{"\x1b[200~a\x1b[201~b\rc\x1b[201~"}, "<a><b\rc>"},
+		{"half a character", []string{"a\xe5", "\xae", "\xbdb"}, "a宽b"},
+		{"a character that never ends", []string{"a\xe5", "b"}, "a\xe5b"},
 		{"bad bytes", []string{"\x1b[200~a\xffb\x1b[201~"}, "<a\ufffdb>"},
 	} {
 		if got := guarded(tc.pieces...); got != tc.want {

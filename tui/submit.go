@@ -63,9 +63,14 @@ func (m *Model) sent(text string) {
 	m.complete.dismissed = false
 }
 
+// remembered is what history keeps of text: nothing too long, and no key that
+// was typed after /login.
 func remembered(text string) string {
 	if len(text) > maxHistoryEntry {
 		return ""
+	}
+	if name, _, ok := command.Parse(text); ok && command.Fold(name) == "login" {
+		return "/login"
 	}
 	return text
 }

@@ -167,12 +167,11 @@ func TestKeysInOneWriteTypeNothing(t *testing.T) {
 	x.Send(strings.Repeat("\x1b[1;5C", 200) + strings.Repeat("\x1b[<35;10;10M", 300) + "end")
 	x.Wait("› end")
 	x.Send("\x15")
-	x.Send("x\x1b")
-	time.Sleep(20 * time.Millisecond) // a slow line: the sequence comes in two parts
-	x.Send("[D" + "y")
+	x.Send("x\x1b") // a sequence may come in two parts
+	x.Send("[Dy")
 	x.Wait("› yx")
 	x.Send("\x15\x0b" + "宽"[:1])
-	time.Sleep(20 * time.Millisecond)
+	time.Sleep(100 * time.Millisecond) // and a character, on a slow line
 	x.Send("宽"[1:])
 	x.Wait("› 宽")
 }

@@ -25,7 +25,8 @@ const (
 
 // An Ask is a question that needs an answer. Exactly one of Options is handed
 // to Answer, exactly once: the user's choice, or Cancel when they refuse, leave,
-// or the question is withdrawn.
+// or the question is withdrawn. Answer is called while the screen waits and must
+// not block; sending to a channel with room for one is the usual way.
 type Ask struct {
 	Kind  Kind
 	From  string // the extension that asks, or whose tool is asked about; or empty
