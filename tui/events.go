@@ -13,7 +13,12 @@ func (m *Model) event(ev event.Event) {
 	t := m.transcript
 	switch e := ev.(type) {
 	case event.UserMessage:
+		m.sawDone = false
 		t.UserMessage(e.Message)
+	case event.TurnStart:
+		m.sawDone = false
+	case event.Done:
+		m.sawDone = true
 	case event.AssistantStart:
 		t.AnswerStart()
 	case event.TextDelta:

@@ -44,6 +44,8 @@ type Model struct {
 	status    status
 	since     time.Time // when the present work began
 	cancelled bool      // the user stopped it
+	sawDone   bool      // its last event has arrived
+	overSince time.Time // when the runtime said that it is over
 	lastQuit  time.Time // the last ctrl+c at an empty prompt
 	shell     shell
 	tasks     map[int]context.CancelFunc // what can be stopped besides a turn
@@ -132,6 +134,7 @@ func (m *Model) handle(msg tea.Msg) {
 		m.transcript.SetWidth(msg.Width)
 	case tea.KeyPressMsg:
 		m.key(keys.Of(msg))
+		m.refresh()
 	case tea.PasteMsg:
 		m.paste(m.pastes.take(msg.Content))
 	case tea.MouseWheelMsg:
@@ -185,19 +188,33 @@ func (m *Model) View() tea.View {
 	return v
 }
 
-// refresh reads what the runtime shows of itself.
+// refresh reads what the runtime shows of itself. A prompt is over here when its
+// last event has arrived, which is a little after the runtime knows.
 func (m *Model) refresh() {
-	was := m.state.Busy
-	m.state = m.rt.State()
+	now := m.rt.State()
 	m.queue = m.rt.Queue()
+	was := m.state.Busy
+	if now.Busy {
+		m.overSince = time.Time{}
+	} else if was && !m.sawDone {
+		if m.overSince.IsZero() {
+			m.overSince = time.Now()
+		}
+		now.Busy = time.Since(m.overSince) < doneWithin
+	}
+	m.state = now
 	switch {
-	case m.state.Busy && !was:
-		m.since, m.cancelled = time.Now(), false
-	case !m.state.Busy && was:
+	case now.Busy && !was:
+		m.since, m.cancelled, m.sawDone = time.Now(), false, false
+	case !now.Busy && was:
 		m.idle()
 	}
 	m.tick()
 }
+
+// doneWithin is how long the last event of a prompt is waited for. It comes
+// always; this is for a runtime that failed to send it.
+const doneWithin = 3 * time.Second
 
 // idle says that a turn ended. What it left undone is shown as such.
 func (m *Model) idle() {

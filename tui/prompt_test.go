@@ -184,6 +184,30 @@ func TestEscAndCtrlCAreOneRule(t *testing.T) {
 	})
 }
 
+// The runtime may know that a prompt is over before its last events are here.
+func TestLateEventsOfAStoppedTurn(t *testing.T) {
+	rt := tuitest.New()
+	on(t, rt, func(d *tuitest.Driver) {
+		d.Type("go")
+		d.Keys("enter")
+		rt.Begin("go")
+		d.Emit(event.TextDelta{Delta: "partial"})
+		rt.Set(func(s *tui.State) { s.Busy = false })
+		d.Sleep(time.Second)
+		d.Type("x")
+		d.Has("working")
+		d.Emit(event.TextDelta{Delta: " and its end"}, event.AssistantMessage{Visible: "partial and its end"}, event.Done{})
+		d.Sleep(time.Second)
+		d.Has("partial and its end")
+		d.Lacks("working", "partial\n")
+		// And one that never says so does not work for ever.
+		d.Keys("enter")
+		rt.Set(func(s *tui.State) { s.Busy = false })
+		d.Sleep(5 * time.Second)
+		d.Lacks("working")
+	})
+}
+
 func TestCtrlDLeavesAnEmptyPromptOnly(t *testing.T) {
 	on(t, tuitest.New(), func(d *tuitest.Driver) {
 		d.Type("x")

@@ -36,6 +36,7 @@ func (m *Model) send() {
 		m.runShell(text, strings.TrimSpace(line))
 		return
 	}
+	m.refresh()
 	if !m.state.Ready {
 		m.transcript.Say("warn", m.noModel())
 		return

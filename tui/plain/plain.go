@@ -35,18 +35,20 @@ type surface struct {
 	out     io.Writer
 	writeTo error // the first failure of out
 
-	results  chan func()
-	asks     []*dialog.Question
-	choosing *choice
-	panel    *panel
-	printer  printer
-	busy     bool
-	stopped  bool
-	waiting  int // results that are still to come
-	lastInt  time.Time
-	over     bool
-	ended    bool // the input has
-	err      error
+	results   chan func()
+	asks      []*dialog.Question
+	choosing  *choice
+	panel     *panel
+	printer   printer
+	busy      bool
+	stopped   bool
+	sawDone   bool      // the last event of the prompt has arrived
+	overSince time.Time // when the runtime said that it is over
+	waiting   int       // results that are still to come
+	lastInt   time.Time
+	over      bool
+	ended     bool // the input has
+	err       error
 }
 
 // Run opens the surface and returns when the user has left, the input has ended
@@ -113,10 +115,15 @@ func (s *surface) loop(lines <-chan string, sig <-chan os.Signal) {
 		if s.panel != nil && s.panel.changed {
 			quiet = time.After(panelQuiet)
 		}
+		var late <-chan time.Time
+		if !s.overSince.IsZero() {
+			late = time.After(doneWithin - time.Since(s.overSince))
+		}
 		select {
 		case <-s.ctx.Done():
 			s.err = s.ctx.Err()
 			return
+		case <-late:
 		case n := <-sig:
 			s.signal(n)
 		case ev, ok := <-events:
@@ -188,9 +195,25 @@ func hint(st tui.State) string {
 	return "no model is set up: /login PROVIDER keeps a key, a provider's variable holds one, and zot demo needs none"
 }
 
-// refresh says when a turn has ended.
+// doneWithin is how long the last event of a prompt is waited for once the
+// runtime says that it is over.
+const doneWithin = 3 * time.Second
+
+// refresh says when a prompt is over: its last event has arrived by then.
 func (s *surface) refresh() {
 	busy := s.rt.State().Busy
+	switch {
+	case busy:
+		s.overSince = time.Time{}
+	case s.busy && !s.sawDone:
+		if s.overSince.IsZero() {
+			s.overSince = time.Now()
+		}
+		busy = time.Since(s.overSince) < doneWithin
+	}
+	if busy && !s.busy {
+		s.sawDone = false
+	}
 	if s.busy && !busy {
 		s.printer.flush()
 		if s.stopped {
@@ -198,7 +221,7 @@ func (s *surface) refresh() {
 		} else {
 			s.line("ready.")
 		}
-		s.stopped = false
+		s.stopped, s.overSince = false, time.Time{}
 	}
 	s.busy = busy
 }
@@ -317,6 +340,10 @@ func beside[T any](s *surface, f func(context.Context) (T, error), then func(T))
 
 func (s *surface) event(ev event.Event) {
 	switch e := ev.(type) {
+	case event.TurnStart:
+		s.sawDone = false
+	case event.Done:
+		s.sawDone = true
 	case event.ExtPanelOpen:
 		s.openPanel(e)
 	case event.ExtPanelRender:

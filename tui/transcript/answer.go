@@ -57,7 +57,7 @@ func (a tail) draw(_ *cell, d drawing) []string {
 // AnswerStart begins a message of the model.
 func (t *Transcript) AnswerStart() {
 	t.endAnswer()
-	t.answer = &answer{}
+	t.answer, t.unended = &answer{}, nil
 }
 
 func (t *Transcript) current() *answer {
@@ -110,7 +110,7 @@ func (t *Transcript) endAnswer() {
 		return
 	}
 	t.endThought()
-	t.answer = nil
+	t.answer, t.unended = nil, a
 	t.finish(a)
 }
 
@@ -140,9 +140,15 @@ func (t *Transcript) finish(a *answer) {
 // AnswerEnd closes the message with the text that the user may see: an
 // interceptor may have withheld or replaced what was streamed.
 func (t *Transcript) AnswerEnd(visible string, suppressed bool, reason, by string) {
-	a := t.current()
+	a := t.answer
+	if a == nil { // something was said in between, which closed it
+		a = t.unended
+	}
+	if a == nil {
+		a = &answer{}
+	}
 	t.endThought()
-	t.answer = nil
+	t.answer, t.unended = nil, nil
 	clean := screen.Clean(visible)
 	if suppressed {
 		clean = ""

@@ -24,10 +24,11 @@ type Transcript struct {
 	width    int
 	unfolded bool
 
-	cells  []*cell
-	answer *answer          // the message that is being written; or nil
-	calls  map[string]*call // by id
-	images []message.Image
+	cells   []*cell
+	answer  *answer          // the message that is being written; or nil
+	unended *answer          // the one before, if its end was not told; or nil
+	calls   map[string]*call // by id
+	images  []message.Image
 
 	anchor   *cell // first cell on screen; nil while following the end
 	row      int   // first row of it on screen

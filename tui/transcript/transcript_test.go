@@ -249,6 +249,19 @@ func TestWithheldAnswerLeavesNothingBehind(t *testing.T) {
 	has(t, got, "changed")
 }
 
+func TestLateEndOfAnAnswerDoesNotRepeatIt(t *testing.T) {
+	tr := New(mono)
+	tr.AnswerStart()
+	tr.Text("only once\n")
+	tr.Mark("", "interrupted")
+	tr.AnswerEnd("only once\n", false, "", "")
+	if n := strings.Count(shown(tr, 20), "only once"); n != 1 {
+		t.Errorf("shown %d times:\n%s", n, shown(tr, 20))
+	}
+	tr.AnswerEnd("on its own", false, "", "")
+	has(t, shown(tr, 20), "on its own")
+}
+
 func TestHostileTextStaysInItsRows(t *testing.T) {
 	evil := "a\x1b[2J\x1b]52;c;AAAA\x07\x1b[10A\u202eb"
 	tr := New(mono)
