@@ -9,9 +9,11 @@ import (
 	"runtime"
 )
 
-// check finds what would keep the program from starting, or let it start only
-// to fail in a way that hides the cause.
-func check(o Options) error {
+// Check finds what would keep the program from starting, or let it start only
+// to fail in a way that hides the cause. [Start] does so by itself; it is for
+// programs that another one is to start, as a sandbox. The error is a
+// *[StartError].
+func Check(o Options) error {
 	if o.Dir != "" {
 		if info, err := os.Stat(o.Dir); err != nil || !info.IsDir() {
 			return fail(o, fmt.Sprintf("its working directory %q is not a folder that can be used", o.Dir), err)

@@ -84,7 +84,7 @@ func Start(ctx context.Context, o Options) (*Conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := check(o); err != nil {
+	if err := Check(o); err != nil {
 		return nil, err
 	}
 	pipes, err := openPipes()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"strconv"
 	"sync"
 	"time"
@@ -82,7 +81,7 @@ func confineSelf(s settings) (confine.Report, error) {
 	if s.Confine == nil {
 		return confine.Report{}, nil
 	}
-	if memoryLimitBreaks {
+	if raceEnabled {
 		s.Confine.DataLimit = 0
 	}
 	report, err := confine.Self(*s.Confine)
@@ -119,6 +118,7 @@ func (r *child) compile(s settings) int {
 
 func (r *child) run(s settings, report confine.Report) int {
 	var activity engine.Activity
+	var garbage collector
 	in, err := standardInput()
 	if err != nil {
 		r.tell(failed(err))
@@ -126,9 +126,9 @@ func (r *child) run(s settings, report confine.Report) int {
 	}
 	out, err := engine.Run(context.Background(), engine.Config{
 		Module: s.module, Args: s.Args, Env: s.Env, Mounts: s.Mounts, Pages: s.Pages, Cache: s.Cache,
-		Stdin: in, Stdout: os.Stdout, Stderr: os.Stderr, Activity: &activity,
+		Stdin: in, Stdout: os.Stdout, Stderr: os.Stderr, Activity: &activity, HostCall: garbage.hostCall,
 		Ready: func() {
-			collectWhenIdle()
+			garbage.takeOver()
 			r.tell(status{Ready: true, Report: report})
 			go activity.Watch(s.CallMax, nil, func() { r.limit(s.CallMax) })
 		},
@@ -145,14 +145,4 @@ func (r *child) run(s settings, report confine.Report) int {
 func (r *child) limit(callMax time.Duration) {
 	r.tell(status{Ended: true, Killed: true, Reason: reasonCallMax(callMax)})
 	os.Exit(runnerLimit)
-}
-
-// collectWhenIdle takes the garbage collector out of the guest's way: a
-// collection waits for every goroutine, and one that is in a guest's loop
-// would never come, nor would then the clock that is to end it. From here on
-// it runs only when the guest waits (see idle), where there is something to
-// collect; the guest's memory is not in its care at all.
-func collectWhenIdle() {
-	debug.FreeOSMemory() // what loading the module has left
-	debug.SetGCPercent(-1)
 }

@@ -48,3 +48,24 @@ func TestTheRunnersEnvironmentIsEmpty(t *testing.T) {
 		}
 	}
 }
+
+// TestAGuestThatNeverWaitsLeavesNoGarbage makes a call that costs the host some
+// memory, very often.
+func TestAGuestThatNeverWaitsLeavesNoGarbage(t *testing.T) {
+	if _, err := os.Stat("/proc/self/status"); err != nil {
+		t.Skip("needs /proc")
+	}
+	conn := startLab(t, Options{Name: "guest", Cache: cacheDir(), Mounts: []Mount{{Host: t.TempDir(), Guest: "/"}}})
+	do(t, conn, request{Op: "stats", Path: "not/there", N: 200_000})
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", conn.Conn.(*process).Pid()))
+	must(t, err)
+	var peak int
+	_, after, _ := strings.Cut(string(status), "VmHWM:")
+	if _, err := fmt.Sscan(after, &peak); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("peak of %d MiB", peak>>10)
+	if peak>>10 > 128 && !raceEnabled {
+		t.Errorf("the runner took %d MiB", peak>>10)
+	}
+}

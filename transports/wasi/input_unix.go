@@ -11,7 +11,7 @@ import (
 
 // fdInput is the runner's standard input, read by the guest's own goroutine
 // without another in between: in a process of its own, a guest may block.
-type fdInput struct{ idle idle }
+type fdInput struct{}
 
 const stdin = 0
 
@@ -40,10 +40,7 @@ func (*fdInput) ReadNow(p []byte) (int, error) {
 }
 
 // AwaitRead implements [engine.Input].
-func (in *fdInput) AwaitRead(d time.Duration) bool {
-	if d != 0 {
-		in.idle.waiting()
-	}
+func (*fdInput) AwaitRead(d time.Duration) bool {
 	var until time.Time
 	if d > 0 {
 		until = time.Now().Add(d)

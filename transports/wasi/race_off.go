@@ -2,5 +2,4 @@
 
 package wasi
 
-// memoryLimitBreaks says that this build cannot live with a limit on memory.
-const memoryLimitBreaks = false
+const raceEnabled = false

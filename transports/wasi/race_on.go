@@ -2,6 +2,6 @@
 
 package wasi
 
-// memoryLimitBreaks is true for the race detector, which maps many times the
-// memory that it uses.
-const memoryLimitBreaks = true
+// raceEnabled says that this build has the race detector, which maps many
+// times the memory that it uses and cannot live with a limit on it.
+const raceEnabled = true

@@ -108,10 +108,19 @@ func bothIsolations(t *testing.T, test func(t *testing.T, o Options)) {
 
 const peerGuest = "../transporttest/testdata/guest"
 
+// calls makes the suite bearable under the race detector, which is for other
+// things than endurance.
+func calls() int {
+	if raceEnabled {
+		return 1000
+	}
+	return 10_000
+}
+
 func TestContract(t *testing.T) {
 	module := guest(t, peerGuest)
 	bothIsolations(t, func(t *testing.T, o Options) {
-		suite := transporttest.Suite{Cycles: 20, Start: func(t testing.TB, p transporttest.Program) transports.Conn {
+		suite := transporttest.Suite{Cycles: 20, Calls: calls(), Start: func(t testing.TB, p transporttest.Program) transports.Conn {
 			o := o
 			o.Module, o.Args, o.Stderr, o.MaxFrame = module, []string{p.Name}, p.Stderr, p.MaxFrame
 			conn, err := Start(t.Context(), o)

@@ -58,6 +58,10 @@ type Config struct {
 	// Ready is called when the module is about to start.
 	Ready func()
 
+	// HostCall, or nil, is called whenever the guest calls the host, on the
+	// goroutine that it runs on.
+	HostCall func()
+
 	// Activity, or nil, is told whenever the guest waits or talks.
 	Activity *Activity
 }
@@ -89,7 +93,7 @@ func Run(ctx context.Context, c Config) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	if err := instantiateWASI(ctx, runtime); err != nil {
+	if err := instantiateWASI(ctx, runtime, c.HostCall); err != nil {
 		return Outcome{}, err
 	}
 	folders, err := openMounts(c.Mounts)

@@ -59,8 +59,8 @@ func stdioOf(ctx context.Context) *stdio {
 type hostFunc func(ctx context.Context, m api.Module, stack []uint64) uint32
 
 // instantiateWASI offers preview 1 to the modules of r, with the functions
-// about standard input replaced.
-func instantiateWASI(ctx context.Context, r wazero.Runtime) error {
+// about standard input replaced. before, or nil, is called in each call.
+func instantiateWASI(ctx context.Context, r wazero.Runtime, before func()) error {
 	original := originals(ctx, r)
 	fallback := func(name string) hostFunc {
 		f := original[name].GoFunction().(api.GoModuleFunction)
@@ -79,13 +79,20 @@ func instantiateWASI(ctx context.Context, r wazero.Runtime) error {
 		"poll_oneoff":         poller.poll,
 		"sched_yield":         yield,
 	}
+	if before == nil {
+		before = func() {}
+	}
 	b := r.NewHostModuleBuilder(wasi_snapshot_preview1.ModuleName)
-	wasi_snapshot_preview1.NewFunctionExporter().ExportFunctions(b)
-	for _, name := range slices.Sorted(maps.Keys(replaced)) {
-		f, types := replaced[name], original[name]
+	for _, name := range slices.Sorted(maps.Keys(original)) {
+		types := original[name]
+		call := types.GoFunction().(api.GoModuleFunction).Call
+		if ours, ok := replaced[name]; ok {
+			call = func(ctx context.Context, m api.Module, stack []uint64) { stack[0] = uint64(ours(ctx, m, stack)) }
+		}
 		b.NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(func(ctx context.Context, m api.Module, stack []uint64) {
-			stack[0] = uint64(f(ctx, m, stack))
-		}), types.ParamTypes(), types.ResultTypes()).Export(name) // takes the place of the former
+			before()
+			call(ctx, m, stack)
+		}), types.ParamTypes(), types.ResultTypes()).Export(name)
 	}
 	_, err := b.Instantiate(ctx)
 	return err
