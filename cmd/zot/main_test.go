@@ -76,6 +76,11 @@ func setup(env *testscript.Env) error {
 	env.Setenv("USERPROFILE", user)
 	env.Setenv("ZOT_HOME", filepath.Join(env.WorkDir, "state"))
 	env.Setenv("HTTP_PROXY", "")
+	examples, err := filepath.Abs("../../examples")
+	if err != nil {
+		return err
+	}
+	env.Setenv("EXAMPLES", examples)
 	if cache, err := os.UserCacheDir(); err == nil && os.Getenv("GOCACHE") == "" {
 		env.Setenv("GOCACHE", filepath.Join(cache, "go-build")) // what go test has just filled
 	} else {

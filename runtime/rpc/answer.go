@@ -24,8 +24,8 @@ func (s *server) answer(ctx context.Context, c rpcproto.Command) {
 	case rpcproto.CmdPrompt:
 		s.prompt(c)
 	case rpcproto.CmdAbort:
+		s.succeed(c, nil) // stands before the events of the end
 		h.Cancel()
-		s.succeed(c, nil)
 	case rpcproto.CmdCompact:
 		s.submit(c, func() { h.SubmitCompact("") })
 	case rpcproto.CmdGetState:

@@ -131,6 +131,6 @@ func (s *server) panel(c rpcproto.Command, f func(extension string)) {
 		s.fail(c, fmt.Errorf("%s: no panel %q is open", c.Type, c.PanelID))
 		return
 	}
+	s.succeed(c, nil) // stands before what the extension makes of it
 	f(ext)
-	s.succeed(c, nil)
 }

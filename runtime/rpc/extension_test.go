@@ -54,6 +54,7 @@ func TestCommands(t *testing.T) {
 				`{"name":"Ask","description":"ask the model","extension":"helper"},{"name":"fail","extension":"helper"},`+
 				`{"name":"odd","extension":"helper"},{"name":"open","extension":"helper"},{"name":"paste","extension":"helper"},`+
 				`{"name":"rest","extension":"helper"},{"name":"show","extension":"helper"}]}}`)
+		c.settle()
 		run := func(name, args string) string {
 			return `{"id":1,"type":"run_command","name":"` + name + `","args":"` + args + `"}`
 		}
@@ -80,7 +81,7 @@ func TestCommands(t *testing.T) {
 func TestPanels(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := serve(t, setup{extensions: map[string]string{"helper": helper}})
-		c.ask(`{"type":"get_commands"}`)
+		c.settle()
 		open := `{"type":"run_command","name":"open"}`
 		c.send(open)
 		compare(t, c.until(`"response"`),
@@ -143,7 +144,7 @@ on shutdown
 func TestReload(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := serve(t, setup{extensions: map[string]string{"helper": helper, "dies": "exit 1"}})
-		c.ask(`{"type":"get_commands"}`)
+		c.settle()
 		c.wants(`{"id":1,"type":"reload_ext","name":"helper"}`,
 			`{"type":"response","id":1,"command":"reload_ext","success":true,"data":{"stopped":1,"loaded":1,"ready":1}}`)
 		c.send(`{"id":2,"type":"reload_ext"}`)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/patriceckhart/zot/packages/agent/rpcproto"
 	"github.com/patriceckhart/zot/runtime/agent"
@@ -48,6 +49,7 @@ type client struct {
 	lines chan string
 	ended chan error
 	stop  context.CancelFunc
+	seen  []string // what was read since it was last emptied
 }
 
 // serve starts a server. Within a bubble of synctest the test ends it by leave.
@@ -168,6 +170,7 @@ func (c *client) until(text string) []string {
 	var got []string
 	for line := range c.lines {
 		got = append(got, line)
+		c.seen = append(c.seen, line)
 		if strings.Contains(line, text) {
 			return got
 		}
@@ -183,6 +186,15 @@ func (c *client) ask(command string) string {
 	c.send(command)
 	lines := c.until(`{"type":"response"`)
 	return lines[len(lines)-1]
+}
+
+// settle waits until nothing happens any more, and drops what was written.
+func (c *client) settle() {
+	c.t.Helper()
+	synctest.Wait()
+	for len(c.lines) > 0 {
+		<-c.lines
+	}
 }
 
 // wants sends a command and compares the response.

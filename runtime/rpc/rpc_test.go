@@ -358,10 +358,11 @@ func TestToldToEnd(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := serve(t, setup{model: newStage()})
 		c.send(`{"type":"prompt","message":"one"}`, `{"type":"prompt","message":"two"}`)
-		c.until(`"assistant_start"`)
+		c.until(`"queued":1`)
+		synctest.Wait()
 		c.stop()
 		rest, err := c.leave()
-		compare(t, kinds(rest), "turn_end", "done")
+		compare(t, kinds(rest[len(rest)-2:]), "turn_end", "done")
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("ended with %v", err)
 		}
@@ -384,16 +385,17 @@ func TestToldToEnd(t *testing.T) {
 func TestOutputFails(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r, w := io.Pipe()
-		stopped := make(chan struct{})
+		asked, stopped := make(chan struct{}), make(chan struct{})
 		m := generate(func(ctx context.Context, _ model.Request, emit func(model.Chunk)) (model.Response, error) {
-			emit(model.Chunk{Text: "hel"})
+			close(asked)
 			<-ctx.Done()
 			close(stopped)
 			return model.Response{}, ctx.Err()
 		})
 		c := serve(t, setup{out: w, model: m})
-		r.Close()
 		c.send(`{"type":"prompt","message":"one"}`)
+		<-asked
+		r.Close()
 		<-stopped
 		if _, err := c.leave(); err == nil || !strings.Contains(err.Error(), "writing to the client") {
 			t.Errorf("ended with %v", err)
