@@ -219,6 +219,7 @@ const doneWithin = 3 * time.Second
 // idle says that a turn ended. What it left undone is shown as such.
 func (m *Model) idle() {
 	if m.cancelled {
+		m.status.clear() // "stopping"
 		m.transcript.StopCalls()
 		m.transcript.Mark("", "interrupted")
 	}

@@ -156,6 +156,7 @@ func TestEscAndCtrlCAreOneRule(t *testing.T) {
 			d.Keys(stop)
 			d.Sleep(200 * time.Millisecond)
 			d.Has("partial answer", "interrupted", "› kept")
+			d.Lacks("stopping")
 			if called(rt, "cancel") != i+1 {
 				t.Errorf("%s: %d cancels", stop, called(rt, "cancel"))
 			}

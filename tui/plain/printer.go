@@ -8,6 +8,7 @@ import (
 	"github.com/patriceckhart/zot/runtime/event"
 	"github.com/patriceckhart/zot/runtime/message"
 	"github.com/patriceckhart/zot/tui/screen"
+	"github.com/patriceckhart/zot/tui/transcript"
 )
 
 // printer turns events into lines. Text that arrives in pieces is printed by
@@ -133,8 +134,8 @@ func (p *printer) result(e event.ToolResult) {
 	if e.IsError {
 		state = "failed"
 	}
-	if e.Status != "" && e.Status != "ok" {
-		state = e.Status
+	if word := transcript.StatusWord(e.Status); word != "" {
+		state = word
 	}
 	text := attributed(e.Name, e.Extension) + " " + state
 	for _, c := range e.Changes {

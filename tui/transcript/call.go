@@ -109,7 +109,7 @@ func (t *Transcript) Result(e event.ToolResult) {
 		c.args = argsText(e.Args)
 	}
 	c.running, c.live = false, nil
-	c.isError, c.status, c.took = e.IsError, screen.Line(e.Status), e.Duration
+	c.isError, c.status, c.took = e.IsError, StatusWord(e.Status), e.Duration
 	c.diff = shorten(screen.Clean(e.Diff))
 	for _, ch := range e.Changes {
 		c.changes = append(c.changes, screen.Line(ch))
@@ -136,6 +136,15 @@ func shorten(s string) string {
 	}
 	half := maxShown / 2
 	return strings.ToValidUTF8(s[:half], "") + fmt.Sprintf("\n[%d KB are not shown]\n", (len(s)-maxShown)>>10) + strings.ToValidUTF8(s[len(s)-half:], "")
+}
+
+// StatusWord is how a call ended, in words; empty where that goes without saying.
+// The words are those of event.ToolResult.
+func StatusWord(status string) string {
+	if status == "completed" {
+		return ""
+	}
+	return screen.Line(strings.ReplaceAll(status, "_", " "))
 }
 
 // StopCalls ends what still runs, after the user stopped the turn.
@@ -186,7 +195,7 @@ func (c *call) head(d drawing) []string {
 	default:
 		glyph, token = s.Glyphs.Check, style.ToolOK
 	}
-	if c.status != "" && c.status != "ok" {
+	if c.status != "" {
 		word = c.status
 	}
 	spans := []screen.Span{s.Span(token, glyph+" "), {Text: c.name, SGR: s.SGR(style.Tool) + s.SGR(style.Strong)}}

@@ -133,9 +133,10 @@ func TestCallsAndOutput(t *testing.T) {
 	for i := range 100 {
 		fmt.Fprintf(&out, "line %d\n", i)
 	}
-	tr.Result(event.ToolResult{ID: "1", Name: "bash", Content: []message.Block{message.Text{Text: out.String()}}, Executed: true, Duration: 1500 * time.Millisecond})
+	tr.Result(event.ToolResult{ID: "1", Name: "bash", Content: []message.Block{message.Text{Text: out.String()}}, Executed: true, Status: "completed", Duration: 1500 * time.Millisecond})
 	got := shown(tr, 30)
 	has(t, got, "✓ bash")
+	lacks(t, got, "completed")
 	has(t, got, "1.5s")
 	has(t, got, "line 3\n  … 90 more rows (ctrl+o)\n  line 94")
 	tr.ToggleFold()
@@ -150,8 +151,8 @@ func TestCallsAndOutput(t *testing.T) {
 	has(t, got, "2 + new")
 
 	tr.Call(event.ToolCall{ID: "3", Name: "bash", Args: json.RawMessage(`{"command":"rm"}`)})
-	tr.Result(event.ToolResult{ID: "3", Name: "bash", IsError: true, Status: "denied", Content: []message.Block{message.Text{Text: "no"}}})
-	has(t, shown(tr, 20), "✗ bash rm (denied)")
+	tr.Result(event.ToolResult{ID: "3", Name: "bash", IsError: true, Status: "timed_out", Content: []message.Block{message.Text{Text: "no"}}})
+	has(t, shown(tr, 20), "✗ bash rm (timed out)")
 }
 
 func TestOptions(t *testing.T) {
