@@ -15,11 +15,17 @@ import (
 	"github.com/patriceckhart/zot/cmd/zot/internal/cli"
 	"github.com/patriceckhart/zot/runtime/extension/extensiontest"
 	"github.com/patriceckhart/zot/runtime/provider/providertest"
+	"github.com/patriceckhart/zot/transports/confine"
+	"github.com/patriceckhart/zot/transports/wasi"
 )
 
 // The test binary is also zot, and the extensions of the scenarios: testscript
 // starts it under these names.
 func TestMain(m *testing.M) {
+	// What zot starts itself as, it starts the test binary as.
+	if len(os.Args) > 1 && (os.Args[1] == wasi.RunnerArg || os.Args[1] == confine.HelperArg) {
+		os.Exit(cli.Main(os.Args[1:]))
+	}
 	if os.Getenv(testOnlyScripted) != "" {
 		os.Exit(extensiontest.Main(os.Args[1:]))
 	}

@@ -140,6 +140,16 @@ type Done struct{}
 // failed open. Level is info, success, warn or error.
 type Notice struct{ Level, Text string }
 
+// PolicyStatus names what policy or missing trust holds back. Mode is open,
+// pinned or locked.
+type PolicyStatus struct {
+	Mode string
+	Held []PolicyHeld
+}
+
+// PolicyHeld is one thing that is held back: why, and what would allow it.
+type PolicyHeld struct{ What, Code, Reason, Remedy string }
+
 // The events of extensions.
 type (
 	// ExtNotify is a note that an extension, or the host on its account, shows.
@@ -197,6 +207,7 @@ func (ModelChanged) event()          {}
 func (Error) event()                 {}
 func (Done) event()                  {}
 func (Notice) event()                {}
+func (PolicyStatus) event()          {}
 func (ExtNotify) event()             {}
 func (ExtDisplay) event()            {}
 func (ExtClearNotes) event()         {}

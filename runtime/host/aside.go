@@ -28,4 +28,3 @@ func (h *Host) Aside(ctx context.Context, question string, onText func(string)) 
 	})
 	return err
 }
-

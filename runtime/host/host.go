@@ -305,11 +305,11 @@ func (h *Host) Reload(ctx context.Context, name string) (extension.Report, error
 // WaitReady waits until every extension is ready or has failed, within the
 // ready wait, and names those that were late, once.
 func (h *Host) WaitReady(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, h.opts.ReadyWait)
+	limited, cancel := context.WithTimeout(ctx, h.opts.ReadyWait)
 	defer cancel()
-	late := h.manager.WaitReady(ctx)
+	late := h.manager.WaitReady(limited)
 	h.mu.Lock()
-	tell := len(late) > 0 && !h.warned
+	tell := len(late) > 0 && !h.warned && ctx.Err() == nil
 	h.warned = h.warned || tell
 	h.mu.Unlock()
 	if tell {

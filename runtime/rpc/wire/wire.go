@@ -97,6 +97,8 @@ func fromHost(e event.Event) (rpcproto.Event, bool) {
 		}, true
 	case event.ModelChanged:
 		return rpcproto.ModelChanged{Provider: e.Provider, Model: e.Model}, true
+	case event.PolicyStatus:
+		return policyStatus(e), true
 	case event.Notice:
 		return rpcproto.Notice{Level: e.Level, Text: e.Text}, true
 	}
@@ -181,3 +183,15 @@ func withText(content []message.Block, text string) []message.Block {
 
 // seconds cuts t to the precision of the wire.
 func seconds(t time.Time) time.Time { return t.Truncate(time.Second) }
+
+func policyStatus(e event.PolicyStatus) rpcproto.PolicyStatus {
+	out := rpcproto.PolicyStatus{Mode: e.Mode, Held: []rpcproto.PolicyHeld{}}
+	for _, h := range e.Held {
+		reason := h.Reason
+		if h.Code != "" {
+			reason = h.Code + ": " + reason
+		}
+		out.Held = append(out.Held, rpcproto.PolicyHeld{What: h.What, Reason: reason, Remedy: h.Remedy})
+	}
+	return out
+}

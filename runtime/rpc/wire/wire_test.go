@@ -72,6 +72,7 @@ func TestEveryEventFollowsTheSchema(t *testing.T) {
 		event.Error{Message: "x"}, event.Done{}, event.Notice{Level: "info"}, event.ExtNotify{}, event.ExtDisplay{},
 		event.ExtClearNotes{}, event.ExtPanelOpen{}, event.ExtPanelRender{}, event.ExtPanelClose{}, event.ExtState{},
 		event.ExtFailed{}, event.ExtReloaded{},
+		event.PolicyStatus{Mode: "pinned", Held: []event.PolicyHeld{{What: "extension x", Code: "ZP010", Reason: "r", Remedy: "m"}}},
 	} {
 		seen[reflect.TypeOf(e).Name()] = true
 		text := line(t, e)

@@ -33,6 +33,7 @@ type run struct {
 	kept     *session.Session // of the conversation; nil where nothing is kept
 	builtin  []tool.Tool
 	skillSet func() *skill.Set
+	planner  *planner
 	notices  []event.Event // what is to be said once somebody listens
 }
 
@@ -48,7 +49,9 @@ func assemble(f *Flags, s *iostreams.Streams, as face) (*run, error) {
 	if err := f.Check(); err != nil {
 		return nil, err
 	}
-	w, err := workspace.Open(workspace.Options{CWD: f.CWD, Home: f.Home, Trust: f.Trust, Flags: overrides(f)})
+	w, err := workspace.Open(workspace.Options{
+		CWD: f.CWD, Home: f.Home, Trust: f.Trust, Headless: !as.interactive, Flags: overrides(f),
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -84,13 +87,13 @@ func (a *run) build(as face) error {
 	a.skillSet, a.builtin = skills, a.tools(skills)
 	ext := managerOptions(a.w)
 	ext.Interactive = as.interactive
-	planner := &planner{
+	a.planner = &planner{
 		w: a.w, explicit: a.flags.Ext, noExt: a.flags.NoExt, version: version.Number,
-		withhold: secretNames(cfg), held: a.held,
+		withhold: secretNames(cfg), report: a.report,
 	}
 	opts := host.Options{
 		Version: version.Number, CWD: a.w.CWD, Connect: a.connect.connect,
-		Tools: a.builtin, Only: a.onlyTools(cfg), Plan: planner.plan, Extensions: ext,
+		Tools: a.builtin, Only: a.onlyTools(cfg), Plan: a.planner.plan, Extensions: ext,
 		SystemPrompt: a.systemPrompt(skills), MaxSteps: cfg.MaxSteps,
 		Asker: as.asker, BuiltinCommand: as.commands, ReadyWait: cfg.Timeouts.ReadyWait,
 		CompactAt: cfg.Compaction.Threshold,
@@ -137,9 +140,8 @@ func (a *run) announce() {
 	a.notices = nil
 }
 
-// held tells of an extension that is not loaded, and why.
-func (a *run) held(c *discovery.Candidate) {
-	e := event.Notice{Level: "warn", Text: fmt.Sprintf("extension %s is held back: %s", c.Name, c.Reason)}
+// report passes an event on, or keeps it until somebody listens.
+func (a *run) report(e event.Event) {
 	if a.host == nil {
 		a.notices = append(a.notices, e)
 		return

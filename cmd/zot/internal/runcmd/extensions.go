@@ -1,34 +1,38 @@
 package runcmd
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"io"
 	"path/filepath"
+	"sync"
 
+	"github.com/patriceckhart/zot/cmd/zot/internal/policycmd/gate"
 	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
+	"github.com/patriceckhart/zot/policies"
+	"github.com/patriceckhart/zot/runtime/event"
 	"github.com/patriceckhart/zot/runtime/extension"
 	"github.com/patriceckhart/zot/runtime/extension/discovery"
 	"github.com/patriceckhart/zot/runtime/extension/manifest"
 	"github.com/patriceckhart/zot/schemas"
-	"github.com/patriceckhart/zot/transports"
-	"github.com/patriceckhart/zot/transports/subprocess"
 )
 
-// planner turns what discovery finds into what the manager runs. It looks
-// anew each time, so that a reload sees what changed on disk.
+// A planner turns what discovery finds, and the policy lets load, into what the
+// manager runs. It looks anew each time, so that a reload sees what changed on
+// disk and in the settings.
 type planner struct {
 	w        *workspace.Workspace
 	explicit []string
 	noExt    bool
 	version  string
 	withhold []string // names of variables that hold credentials
-	held     func(*discovery.Candidate)
+	report   func(event.Event)
+
+	mu   sync.Mutex
+	gate *gate.Gate // of the latest plan
+	held []policies.Decision
 }
 
 func (p *planner) plan() extension.Plan {
-	found, err := p.w.Extensions(p.explicit, p.noExt, p.version)
+	found, g, err := p.w.Judge(p.explicit, p.noExt, p.version)
 	var plan extension.Plan
 	if err != nil {
 		plan.Failures = append(plan.Failures, extension.Failure{Name: "extensions", Err: err})
@@ -36,19 +40,50 @@ func (p *planner) plan() extension.Plan {
 	for _, err := range found.Problems {
 		plan.Failures = append(plan.Failures, extension.Failure{Name: "extensions", Err: err})
 	}
+	if err := g.Log(""); err != nil && p.report != nil {
+		p.report(event.Notice{Level: "warn", Text: "the log of policy decisions cannot be written: " + err.Error()})
+	}
 	for _, c := range found.Candidates {
 		switch c.State {
 		case discovery.Load:
-			plan.Entries = append(plan.Entries, p.entry(c))
+			plan.Entries = append(plan.Entries, p.entry(c, g))
 		case discovery.Invalid:
 			plan.Failures = append(plan.Failures, extension.Failure{Name: c.Name, Err: p.fault(c)})
-		case discovery.Held:
-			if p.held != nil {
-				p.held(c)
-			}
 		}
 	}
+	p.tellHeld(found, g)
 	return plan
+}
+
+// tellHeld keeps and reports what is held back, and by whom.
+func (p *planner) tellHeld(found discovery.Plan, g *gate.Gate) {
+	mode, _ := g.Set.Mode()
+	status := event.PolicyStatus{Mode: mode.String()}
+	var decisions []policies.Decision
+	for _, c := range found.Candidates {
+		if c.State != discovery.Held {
+			continue
+		}
+		held := event.PolicyHeld{What: "extension " + c.Name, Reason: c.Reason}
+		if d, ok := g.Load(c); ok && !d.Allowed() {
+			decisions = append(decisions, d)
+			held.Code, held.Reason, held.Remedy = string(d.Code), d.Reason+" ("+d.By.String()+")", d.Remedy
+		}
+		status.Held = append(status.Held, held)
+	}
+	p.mu.Lock()
+	p.gate, p.held = g, decisions
+	p.mu.Unlock()
+	if len(status.Held) > 0 && p.report != nil {
+		p.report(status)
+	}
+}
+
+// decisions are those that hold something back in the latest plan.
+func (p *planner) decisions() (*gate.Gate, []policies.Decision) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.gate, p.held
 }
 
 // fault says what is wrong with a manifest, with the line it is on.
@@ -60,39 +95,17 @@ func (p *planner) fault(c *discovery.Candidate) error {
 	return c.Err
 }
 
-func (p *planner) entry(c *discovery.Candidate) extension.Entry {
+func (p *planner) entry(c *discovery.Candidate, g *gate.Gate) extension.Entry {
 	m := c.Manifest
 	e := extension.Entry{
 		Name: m.Name, Version: m.Version, Scope: string(c.Scope), Dir: c.Dir, DataDir: c.Dir, Exec: m.Exec,
 	}
-	if m.Kind() != manifest.Protocol {
-		return e
-	}
-	var env []string
-	env, e.Withheld = extension.Environ(p.w.Environ, p.withhold, m.Env, m.Name, p.w.CWD)
-	e.Launch = func(ctx context.Context, stderr io.Writer) (transports.Conn, error) {
-		return p.launch(ctx, m, c.Dir, env, stderr)
+	if m.Kind() == manifest.Protocol {
+		l := &launcher{p: p, m: m, dir: c.Dir, bound: g.Bound(c), gate: g}
+		l.prepare(&e)
+		e.Launch = l.launch
 	}
 	return e
-}
-
-// launch starts the extension the way its manifest says.
-func (p *planner) launch(ctx context.Context, m *manifest.Manifest, dir string, env []string, stderr io.Writer) (transports.Conn, error) {
-	if m.Transport != manifest.Subprocess {
-		return nil, fmt.Errorf("%s runs as %s, which this build of zot cannot start", m.Exec, m.Transport)
-	}
-	path, err := subprocess.Resolve(dir, m.Exec)
-	if err != nil {
-		return nil, err
-	}
-	conn, err := subprocess.Start(ctx, subprocess.Options{
-		Path: path, Args: m.Args, Dir: dir, Env: env, Stderr: stderr,
-		MaxFrame: int(p.w.Settings.Config.Limits.Frame),
-	})
-	if err != nil {
-		return nil, err
-	}
-	return conn, nil
 }
 
 // managerOptions are the settings of the extension manager.

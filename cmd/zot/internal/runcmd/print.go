@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -79,6 +81,10 @@ func (p *printer) aside(e event.Event) {
 		p.say("[%s] %s: %s", e.Extension, e.Level, clean(e.Message))
 	case event.ExtFailed:
 		p.say("extension load: %s: %s", e.Extension, clean(e.Message))
+	case event.PolicyStatus:
+		for _, h := range e.Held {
+			p.say("zot: %s", clean(heldLine(h)))
+		}
 	case event.Notice:
 		p.say("zot: %s: %s", e.Level, clean(e.Text))
 	case event.Retry:
@@ -200,8 +206,28 @@ func (a *run) writeStats(took time.Duration) error {
 	if err != nil {
 		return err
 	}
-	if err := home.WriteFile(a.flags.Stats, append(text, '\n'), 0o644); err != nil {
+	path, err := filepath.Abs(a.flags.Stats)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("--stats: %w", err)
+	}
+	if err := home.WriteFile(path, append(text, '\n'), 0o644); err != nil {
 		return fmt.Errorf("--stats: %w", err)
 	}
 	return nil
+}
+
+// heldLine says on one line what is held back, why, and what would allow it.
+func heldLine(h event.PolicyHeld) string {
+	line := h.What + " is held back: "
+	if h.Code != "" {
+		line += h.Code + ": "
+	}
+	line += h.Reason
+	if h.Remedy != "" {
+		line += "; " + h.Remedy
+	}
+	return line
 }

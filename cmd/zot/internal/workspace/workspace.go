@@ -10,8 +10,11 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/patriceckhart/zot/cmd/zot/internal/confinement"
+	"github.com/patriceckhart/zot/cmd/zot/internal/policycmd/gate"
 	"github.com/patriceckhart/zot/config"
 	"github.com/patriceckhart/zot/config/home"
+	"github.com/patriceckhart/zot/policies"
 	"github.com/patriceckhart/zot/runtime/extension/discovery"
 )
 
@@ -19,8 +22,10 @@ import (
 type Options struct {
 	CWD   string // --cwd; empty takes the process's own
 	Home  string // --home; empty looks further
-	Trust bool   // --trust: this project's settings hold for this run
-	Flags []config.Override
+	Trust bool   // --trust: this project is trusted for this run
+	// Headless says that nobody can be asked.
+	Headless bool
+	Flags    []config.Override
 }
 
 // A Workspace is a place to work.
@@ -33,21 +38,48 @@ type Workspace struct {
 	Trusted     bool
 	Settings    *config.Settings
 	Environ     []string
+
+	opts Options
 }
 
-// Open finds the place and reads its settings. Nothing is created.
+// Open finds the place and reads its settings. Nothing is created. What a
+// project prefers holds only where its user approved of it.
 func Open(o Options) (*Workspace, error) {
 	w, err := locate(o)
 	if err != nil {
 		return nil, err
 	}
-	w.Settings, err = config.Load(w.configOptions(o))
-	return w, err
+	return w, w.load(o)
+}
+
+// load reads the settings: without the project's preferences first, since
+// whether it is trusted depends on the rest.
+func (w *Workspace) load(o Options) error {
+	w.opts = o
+	var err error
+	if w.Settings, err = config.Load(w.configOptions(false)); err != nil {
+		return err
+	}
+	_, g, err := w.Judge(nil, false, "")
+	if err != nil {
+		return nil // whoever looks for extensions says so
+	}
+	w.Trusted = g.Trusted
+	if g.SettingsTrusted() {
+		w.Settings, err = config.Load(w.configOptions(true))
+	}
+	return err
+}
+
+// Trust goes on with the project trusted, as its user just said.
+func (w *Workspace) Trust() error {
+	w.opts.Trust = true
+	return w.load(w.opts)
 }
 
 // locate finds the place.
 func locate(o Options) (*Workspace, error) {
-	w := &Workspace{Environ: os.Environ(), Trusted: o.Trust}
+	w := &Workspace{Environ: os.Environ(), opts: o}
 	w.UserHome, _ = os.UserHomeDir()
 	if err := w.enter(o.CWD); err != nil {
 		return nil, err
@@ -60,10 +92,10 @@ func locate(o Options) (*Workspace, error) {
 	return w, err
 }
 
-func (w *Workspace) configOptions(o Options) config.Options {
+func (w *Workspace) configOptions(trusted bool) config.Options {
 	return config.Options{
-		Home: w.Home, ManagedDir: home.ManagedDir(), ProjectRoot: w.ProjectRoot, ProjectTrusted: o.Trust,
-		ProjectID: discovery.ProjectID(w.ProjectRoot), Environ: w.Environ, Flags: o.Flags,
+		Home: w.Home, ManagedDir: home.ManagedDir(), ProjectRoot: w.ProjectRoot, ProjectTrusted: trusted,
+		ProjectID: discovery.ProjectID(w.ProjectRoot), Environ: w.Environ, Flags: w.opts.Flags,
 		UserHome: w.UserHome, CWD: w.CWD,
 	}
 }
@@ -74,7 +106,7 @@ func ConfigOptions(o Options) (config.Options, error) {
 	if err != nil {
 		return config.Options{}, err
 	}
-	return w.configOptions(o), nil
+	return w.configOptions(o.Trust), nil
 }
 
 // enter settles the working folder.
@@ -107,12 +139,20 @@ func (w *Workspace) Complain(to io.Writer) {
 	}
 }
 
-// Extensions finds every extension there is, with those named by --ext first.
+// Extensions finds every extension there is, with those named by --ext first,
+// and says of each what becomes of it.
 func (w *Workspace) Extensions(explicit []string, noDiscovery bool, version string) (discovery.Plan, error) {
+	plan, _, err := w.Judge(explicit, noDiscovery, version)
+	return plan, err
+}
+
+// Judge finds every extension and brings the policy to them. The gate answers
+// for each what it may do; it is there even with an error.
+func (w *Workspace) Judge(explicit []string, noDiscovery bool, version string) (discovery.Plan, *gate.Gate, error) {
 	c := w.Settings.Config.Extensions
 	o := discovery.Options{
 		Explicit: explicit, CWD: w.CWD, NoDiscovery: noDiscovery || !c.Enabled, ZotVersion: version,
-		ExtraDirs: c.Dirs, Hold: w.hold,
+		ExtraDirs: c.Dirs,
 	}
 	if c.Project {
 		o.ProjectDir = w.ProjectRoot
@@ -122,17 +162,26 @@ func (w *Workspace) Extensions(explicit []string, noDiscovery bool, version stri
 	}
 	switches, err := discovery.ReadSwitches(w.Home.Dir(), w.ProjectRoot)
 	o.Switches = switches
-	return discovery.Find(o), err
+	found := discovery.Find(o)
+	g := gate.New(gate.Options{
+		Home: w.Home, ProjectRoot: w.ProjectRoot, UserHome: w.UserHome, Settings: w.Settings,
+		Candidates: found.Candidates, Environ: w.Environ, Headless: w.opts.Headless, Trust: w.opts.Trust,
+		Unenforced: Unenforced,
+	})
+	mode, _ := g.Set.Mode()
+	o.NoLinks = mode > policies.Open
+	o.Hold = func(c *discovery.Candidate) string { return w.hold(g, c) }
+	return discovery.Find(o), g, err
 }
 
-// hold keeps back what the project brings and its user has not agreed to, and
-// what the settings switch off.
-func (w *Workspace) hold(c *discovery.Candidate) string {
+// hold keeps back what the settings switch off, and what the policy or missing
+// trust do not let load.
+func (w *Workspace) hold(g *gate.Gate, c *discovery.Candidate) string {
 	if slices.Contains(w.Settings.Config.Extensions.Disabled, c.Name) && c.Scope != discovery.ScopeFlag {
 		return "switched off by extensions.disabled in the settings"
 	}
-	if c.Scope == discovery.ScopeProject && !w.Trusted {
-		return "this project is not trusted; --trust trusts it for one run"
-	}
-	return ""
+	return g.Hold(c)
 }
+
+// Unenforced lists what this system cannot hold an extension to.
+func Unenforced(c *discovery.Candidate) []string { return confinement.Missing(c.Manifest) }

@@ -1,0 +1,150 @@
+// Package confinement turns what a policy grants an extension into the walls
+// that this system can put around it: a sandbox for a WebAssembly module, and
+// for a process whose rights were narrowed what the operating system has.
+package confinement
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/patriceckhart/zot/policies"
+	"github.com/patriceckhart/zot/runtime/extension/manifest"
+	"github.com/patriceckhart/zot/transports/confine"
+	"github.com/patriceckhart/zot/transports/wasi"
+)
+
+// Missing lists which of an extension's declared bounds this system cannot
+// hold it to; nil where there are none, or all hold.
+func Missing(m *manifest.Manifest) []string {
+	if m == nil || m.Transport != manifest.Subprocess || len(m.Permissions) == 0 {
+		return nil // a module is held by its sandbox; a process without bounds has none to hold
+	}
+	asked, err := policies.ParsePermissions(m.Permissions)
+	if err != nil || asked == nil || asked.All {
+		return nil
+	}
+	var missing []string
+	for wall, cause := range confine.Supported().Unenforced {
+		missing = append(missing, string(wall)+": "+cause)
+	}
+	if len(asked.NetConnect) > 0 {
+		missing = append(missing, "net.connect: a process can be held to ports, not to hosts")
+	}
+	if len(asked.ExecRun) > 0 {
+		missing = append(missing, "exec.run: a process can be kept from starting programs, not to some of them")
+	}
+	slices.Sort(missing)
+	return missing
+}
+
+// Environ narrows an environment to what was granted: without a grant of all,
+// what any program needs to run, and the names that were granted; names of
+// credentials only where they were granted as such.
+func Environ(full []string, g *policies.Grant, secret func(name string) bool) (env []string, secrets []string) {
+	for _, kv := range full {
+		name, _, _ := strings.Cut(kv, "=")
+		switch {
+		case secret(name):
+			if slices.Contains(g.EnvSecrets, name) {
+				env, secrets = append(env, kv), append(secrets, name)
+			}
+		case g.All, slices.Contains(g.EnvPass, name), slices.Contains(g.EnvSecrets, name), needed(name):
+			env = append(env, kv)
+		}
+	}
+	return env, secrets
+}
+
+// needed reports whether a program cannot be expected to run without the
+// variable.
+func needed(name string) bool {
+	switch name {
+	case "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "TEMP", "TMP", "SystemRoot", "ComSpec", "PATHEXT", "USERPROFILE":
+		return true
+	}
+	return strings.HasPrefix(name, "LC_")
+}
+
+// Narrowed reports whether a process is to be confined: its rights on files,
+// network or programs are fewer than its user's.
+func Narrowed(g *policies.Grant) bool { return g != nil && !g.All }
+
+// Process returns what to start so that a program runs with what was granted.
+// dir is the extension's folder, which it may read.
+func Process(g *policies.Grant, program string, args []string, dir string) (string, []string, error) {
+	if !confine.Supported().Complete() {
+		return program, args, nil // listed as not enforced; the mode has decided
+	}
+	p := confine.Policy{
+		Exec: true, Write: existing(g.FSWrite), FileLimit: uint64(g.Limits.OpenFiles), DataLimit: uint64(g.Limits.Memory),
+	}
+	p.Read = append(append(existing(g.FSRead), systemDirs(program)...), dir)
+	for _, host := range g.NetConnect {
+		if port, ok := portOf(host); ok && !slices.Contains(p.TCP, port) {
+			p.TCP = append(p.TCP, port)
+		}
+	}
+	return confine.Command(p, program, args)
+}
+
+func portOf(hostport string) (uint16, bool) {
+	i := strings.LastIndexByte(hostport, ':')
+	if i < 0 {
+		return 0, false
+	}
+	var n uint64
+	for _, r := range hostport[i+1:] {
+		if r < '0' || r > '9' || n > 65535 {
+			return 0, false
+		}
+		n = n*10 + uint64(r-'0')
+	}
+	return uint16(n), n > 0 && n <= 65535
+}
+
+// systemDirs are what programs read in order to run at all: libraries, the
+// interpreter and what belongs to it, certificates and time zones.
+func systemDirs(program string) []string {
+	dirs := []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/etc", "/dev", "/proc", "/sys/devices/system/cpu", "/nix/store"}
+	dirs = append(dirs, program)
+	if real, err := filepath.EvalSymlinks(program); err == nil {
+		dirs = append(dirs, real)
+	}
+	dirs = append(dirs, filepath.SplitList(os.Getenv("PATH"))...)
+	return existing(dirs)
+}
+
+func existing(paths []string) []string {
+	var out []string
+	for _, p := range paths {
+		if _, err := os.Stat(p); err == nil && filepath.IsAbs(p) && !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Mounts are the folders a module finds, at the paths the host knows them by.
+func Mounts(g *policies.Grant) []wasi.Mount {
+	if g.All {
+		return nil // all is never granted to a module: it says what it needs
+	}
+	var mounts []wasi.Mount
+	for _, dir := range existing(g.FSWrite) {
+		mounts = append(mounts, wasi.Mount{Host: dir, Guest: filepath.ToSlash(dir)})
+	}
+	for _, dir := range existing(g.FSRead) {
+		if !slices.Contains(g.FSWrite, dir) {
+			mounts = append(mounts, wasi.Mount{Host: dir, Guest: filepath.ToSlash(dir), ReadOnly: true})
+		}
+	}
+	return mounts
+}
+
+// Pages is a module's memory limit in the unit of WebAssembly.
+func Pages(l policies.Limits) uint32 {
+	pages := l.Memory / wasi.PageSize
+	return uint32(min(pages, 65536))
+}

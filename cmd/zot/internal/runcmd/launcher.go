@@ -1,0 +1,154 @@
+package runcmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/patriceckhart/zot/cmd/zot/internal/confinement"
+	"github.com/patriceckhart/zot/cmd/zot/internal/policycmd/gate"
+	"github.com/patriceckhart/zot/config/home"
+	"github.com/patriceckhart/zot/policies"
+	"github.com/patriceckhart/zot/policies/lock"
+	"github.com/patriceckhart/zot/runtime/extension"
+	"github.com/patriceckhart/zot/runtime/extension/manifest"
+	"github.com/patriceckhart/zot/transports"
+	"github.com/patriceckhart/zot/transports/subprocess"
+	"github.com/patriceckhart/zot/transports/wasi"
+)
+
+// A launcher starts one extension the way its manifest says, with what the
+// policy grants it.
+type launcher struct {
+	p       *planner
+	m       *manifest.Manifest
+	dir     string // where the code is
+	bound   *policies.Bound
+	gate    *gate.Gate
+	granted *policies.Grant
+	env     []string
+	pinned  bool
+}
+
+// prepare fills in what an entry says of the extension before it starts.
+func (l *launcher) prepare(e *extension.Entry) {
+	l.granted = &policies.Grant{All: true}
+	if l.bound != nil {
+		l.granted = l.bound.Granted()
+	}
+	if mode, _ := l.gate.Set.Mode(); mode > policies.Open {
+		// Pinned code runs from a store that nobody writes to, so its state
+		// lives elsewhere.
+		l.pinned = true
+		e.DataDir = l.p.w.Home.DataDir(l.m.Name)
+	}
+	full, _ := extension.Environ(l.p.w.Environ, nil, l.m.Env, l.m.Name, l.p.w.CWD)
+	if l.m.Transport == manifest.WASI && l.granted.All {
+		l.granted = policies.ProtocolRights() // a module has what it asks for, and never all
+	}
+	env, secrets := confinement.Environ(full, l.granted, l.secret)
+	l.env = l.withOwn(env)
+	for _, name := range secrets {
+		_ = l.gate.Record(l.m.Name, policies.EnvSecrets, name, l.bound.Use(policies.EnvSecrets, name))
+	}
+	_, e.Withheld = extension.Environ(l.p.w.Environ, namesWithout(l.p.withhold, secrets), nil, l.m.Name, "")
+}
+
+func (l *launcher) secret(name string) bool { return slices.Contains(l.p.withhold, name) }
+
+// namesWithout are the names of all that are not in taken.
+func namesWithout(all, taken []string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(n string) bool { return slices.Contains(taken, n) })
+}
+
+// withOwn adds what every extension gets: what its manifest sets, and zot's
+// own two.
+func (l *launcher) withOwn(env []string) []string {
+	own, _ := extension.Environ(nil, nil, l.m.Env, l.m.Name, l.p.w.CWD)
+	for _, kv := range own {
+		if !slices.Contains(env, kv) {
+			env = append(env, kv)
+		}
+	}
+	return env
+}
+
+// launch starts the extension.
+func (l *launcher) launch(ctx context.Context, stderr io.Writer) (transports.Conn, error) {
+	dir := l.dir
+	if l.pinned {
+		var err error
+		if dir, err = l.fromStore(); err != nil {
+			return nil, err
+		}
+		if err := home.EnsureDir(l.p.w.Home.DataDir(l.m.Name)); err != nil {
+			return nil, err
+		}
+	}
+	path, err := subprocess.Resolve(dir, l.m.Exec)
+	if err != nil {
+		return nil, err
+	}
+	if l.m.Transport == manifest.WASI {
+		return l.module(ctx, path, stderr)
+	}
+	return l.process(ctx, path, dir, stderr)
+}
+
+// fromStore puts the code into the store and returns the folder in it, whose
+// bytes are those that the policy judged.
+func (l *launcher) fromStore() (string, error) {
+	store := lock.Store{Dir: l.p.w.Home.StoreDir()}
+	digest, _, err := store.Put(l.dir)
+	if err != nil {
+		return "", err
+	}
+	if want := l.bound.Subject().Digest; digest != want {
+		return "", fmt.Errorf("%s changed while it was being started: its digest is %s and was %s", l.dir, digest, want)
+	}
+	return store.Open(digest)
+}
+
+func (l *launcher) maxFrame() int {
+	most := int(l.p.w.Settings.Config.Limits.Frame)
+	if l.bound != nil && !l.granted.All {
+		most = min(most, int(l.bound.Limits().Frame))
+	}
+	return most
+}
+
+func (l *launcher) process(ctx context.Context, path, dir string, stderr io.Writer) (transports.Conn, error) {
+	args := l.m.Args
+	if confinement.Narrowed(l.granted) {
+		var err error
+		if path, args, err = confinement.Process(l.granted, path, args, dir); err != nil {
+			return nil, err
+		}
+	}
+	conn, err := subprocess.Start(ctx, subprocess.Options{
+		Path: path, Args: args, Dir: dir, Env: l.env, Stderr: stderr, MaxFrame: l.maxFrame(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return conn, nil
+}
+
+func (l *launcher) module(ctx context.Context, path string, stderr io.Writer) (transports.Conn, error) {
+	limits := policies.Limits{}.WithDefaults()
+	if l.bound != nil {
+		limits = l.bound.Limits()
+	}
+	mode, _ := l.gate.Set.Mode()
+	conn, err := wasi.Start(ctx, wasi.Options{
+		Path: path, Name: l.m.Name, Args: l.m.Args, Env: l.env, Mounts: confinement.Mounts(l.granted),
+		MemPages: confinement.Pages(limits), CallMax: limits.CPUPerCall, StartMax: limits.Startup,
+		Cache: l.p.w.Home.Path("cache", "wasm"), Stderr: stderr, MaxFrame: l.maxFrame(),
+		RequireConfinement: mode == policies.Locked,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return conn, nil
+}
