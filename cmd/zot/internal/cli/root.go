@@ -18,7 +18,7 @@ import (
 // commandNames are the words that are a command where they come first; any
 // other first word begins a prompt.
 var commandNames = []string{
-	"rpc", "ext", "config", "demo", "login", "logout", "help", "completion",
+	"rpc", "ext", "config", "policy", "trust", "demo", "login", "logout", "help", "completion",
 }
 
 // newRoot builds the tree of commands. Without routing it has no children, so
@@ -69,7 +69,7 @@ func addCommands(root *cobra.Command, s *iostreams.Streams) {
 	auth := authcmd.Deps{Streams: s, Open: func(home string) (*workspace.Workspace, error) {
 		return workspace.Open(workspace.Options{Home: home})
 	}}
-	root.AddCommand(newRPC(s), newExt(s), newConfig(s), democmd.New(s), authcmd.NewLogin(auth), authcmd.NewLogout(auth))
+	root.AddCommand(newRPC(s), newExt(s), newConfig(s), democmd.New(s), newPolicy(s), newTrust(s), authcmd.NewLogin(auth), authcmd.NewLogout(auth))
 }
 
 func newRPC(s *iostreams.Streams) *cobra.Command {
