@@ -39,7 +39,8 @@ type Workspace struct {
 	Settings    *config.Settings
 	Environ     []string
 
-	opts Options
+	opts     Options
+	approved bool // the project's preferences hold
 }
 
 // Open finds the place and reads its settings. Nothing is created. What a
@@ -65,7 +66,7 @@ func (w *Workspace) load(o Options) error {
 		return nil // whoever looks for extensions says so
 	}
 	w.Trusted = g.Trusted
-	if g.SettingsTrusted() {
+	if w.approved = g.SettingsTrusted(); w.approved {
 		w.Settings, err = config.Load(w.configOptions(true))
 	}
 	return err
@@ -85,9 +86,12 @@ func locate(o Options) (*Workspace, error) {
 		return nil, err
 	}
 	w.ProjectRoot = home.ProjectRoot(w.CWD, w.UserHome)
+	// What is wrong with the administrator's file is said when settings are read.
+	managed, from, _ := config.ManagedHome(home.ManagedDir(), nil)
 	var err error
 	w.Home, w.HomeOrigin, err = home.Resolve(home.Options{
-		Flag: o.Home, Getenv: os.LookupEnv, GOOS: runtime.GOOS, UserHome: w.UserHome, ProjectRoot: w.ProjectRoot,
+		Flag: o.Home, Getenv: os.LookupEnv, Managed: managed, ManagedFrom: from,
+		GOOS: runtime.GOOS, UserHome: w.UserHome, ProjectRoot: w.ProjectRoot,
 	})
 	return w, err
 }
@@ -100,13 +104,14 @@ func (w *Workspace) configOptions(trusted bool) config.Options {
 	}
 }
 
-// ConfigOptions says where settings are looked for.
+// ConfigOptions says where settings are looked for, and whether the project's
+// preferences hold.
 func ConfigOptions(o Options) (config.Options, error) {
-	w, err := locate(o)
+	w, err := Open(o)
 	if err != nil {
 		return config.Options{}, err
 	}
-	return w.configOptions(o.Trust), nil
+	return w.configOptions(w.approved), nil
 }
 
 // enter settles the working folder.
