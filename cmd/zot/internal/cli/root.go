@@ -10,6 +10,7 @@ import (
 	"github.com/patriceckhart/zot/cmd/zot/internal/democmd"
 	"github.com/patriceckhart/zot/cmd/zot/internal/exit"
 	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
+	"github.com/patriceckhart/zot/cmd/zot/internal/mancmd"
 	"github.com/patriceckhart/zot/cmd/zot/internal/runcmd"
 	"github.com/patriceckhart/zot/cmd/zot/internal/version"
 	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
@@ -18,7 +19,7 @@ import (
 // commandNames are the words that are a command where they come first; any
 // other first word begins a prompt.
 var commandNames = []string{
-	"rpc", "ext", "config", "policy", "trust", "demo", "login", "logout", "help", "completion",
+	"rpc", "ext", "config", "policy", "trust", "doctor", "demo", "login", "logout", "help", "completion", "man",
 }
 
 // newRoot builds the tree of commands. Without routing it has no children, so
@@ -69,7 +70,7 @@ func addCommands(root *cobra.Command, s *iostreams.Streams) {
 	auth := authcmd.Deps{Streams: s, Open: func(home string) (*workspace.Workspace, error) {
 		return workspace.Open(workspace.Options{Home: home})
 	}}
-	root.AddCommand(newRPC(s), newExt(s), newConfig(s), democmd.New(s), newPolicy(s), newTrust(s), authcmd.NewLogin(auth), authcmd.NewLogout(auth))
+	root.AddCommand(newRPC(s), newExt(s), newConfig(s), democmd.New(s), newPolicy(s), newTrust(s), newDoctor(s), mancmd.New(s), authcmd.NewLogin(auth), authcmd.NewLogout(auth))
 }
 
 func newRPC(s *iostreams.Streams) *cobra.Command {

@@ -1,7 +1,6 @@
 package runcmd
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -98,11 +97,13 @@ func (a *run) build(as face) error {
 		Asker: as.asker, BuiltinCommand: as.commands, ReadyWait: cfg.Timeouts.ReadyWait,
 		CompactAt: cfg.Compaction.Threshold,
 	}
-	if a.flags.NoYolo || cfg.Confirmation == "all" {
-		opts.Policy = askAll{}
-		if as.asker == nil {
-			a.notice("warn", "nobody can be asked in this mode, so tools run without confirmation")
-		}
+	askAll := a.flags.NoYolo || cfg.Confirmation == "all"
+	opts.Policy = toolPolicy{planner: a.planner, askAll: askAll}
+	if askAll && as.asker == nil {
+		a.notice("warn", "nobody can be asked in this mode, so tools run without confirmation")
+	}
+	if err := a.requireTrusted(); err != nil {
+		return err
 	}
 	var err error
 	if opts.Conversation, err = a.conversation(); err != nil {
@@ -110,13 +111,6 @@ func (a *run) build(as face) error {
 	}
 	a.host, err = host.New(opts)
 	return err
-}
-
-// askAll wants a person's yes for every call.
-type askAll struct{}
-
-func (askAll) Decide(context.Context, tool.Call, tool.Tool) guard.Decision {
-	return guard.Decision{Effect: guard.Ask, Soft: true}
 }
 
 // notice keeps a line of the host's own until somebody listens.
@@ -156,7 +150,7 @@ func (a *run) tools(skills func() *skill.Set) []tool.Tool {
 	all := builtin.New(builtin.Options{
 		CWD: a.w.CWD, Home: a.w.UserHome, Shell: cfg.Bash.Shell,
 		MaxLines: cfg.Bash.OutputLines, MaxBytes: int(cfg.Bash.OutputBytes),
-		BashTimeout: cfg.Bash.Timeout, BashTimeoutMax: cfg.Bash.MaxTimeout,
+		BashTimeout: cfg.Bash.Timeout, BashTimeoutMax: cfg.Bash.MaxTimeout, CheckPath: a.protect,
 		Env: func() []string { return without(os.Environ(), hidden) },
 	})
 	if len(skills().ForModel()) > 0 {

@@ -145,10 +145,7 @@ const (
 
 // Confirm implements guard.Asker: it puts the question on the screen.
 func (d *desk) Confirm(ctx context.Context, q guard.Question) (guard.Answer, error) {
-	answer := make(chan int, 1)
-	withdrawn := make(chan struct{})
-	defer close(withdrawn)
-	ask := tui.Ask{
+	option := d.question(ctx, tui.Ask{
 		Kind: dialog.Confirm, From: q.Extension, Title: "run " + q.Call.Name + "?",
 		Command: exact(q), Cwd: d.run.w.CWD, Body: append(q.Changes, reasonLines(q.Reason)...),
 		Options: []dialog.Option{
@@ -157,22 +154,14 @@ func (d *desk) Confirm(ctx context.Context, q guard.Question) (guard.Answer, err
 			{Label: "yes, and all later calls", Detail: "for this session"},
 			{Label: "no"},
 		},
-		Cancel: answerNo, Default: answerYes, Withdrawn: withdrawn,
-		Answer: func(option int) { answer <- option },
-	}
-	select {
-	case d.asks <- ask:
-	case <-ctx.Done():
+		Cancel: answerNo, Default: answerYes,
+	})
+	if ctx.Err() != nil {
 		return guard.Answer{}, ctx.Err()
 	}
-	select {
-	case option := <-answer:
-		return guard.Answer{
-			Allow: option != answerNo, Always: option == answerTool, Everything: option == answerAll,
-		}, nil
-	case <-ctx.Done():
-		return guard.Answer{}, ctx.Err()
-	}
+	return guard.Answer{
+		Allow: option != answerNo, Always: option == answerTool, Everything: option == answerAll,
+	}, nil
 }
 
 // exact is what would run, to the letter: the command of bash, else the

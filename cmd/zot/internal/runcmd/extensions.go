@@ -29,6 +29,9 @@ type planner struct {
 	mu   sync.Mutex
 	gate *gate.Gate // of the latest plan
 	held []policies.Decision
+
+	tools   *gate.Tools // of toolsOf
+	toolsOf *gate.Gate
 }
 
 func (p *planner) plan() extension.Plan {
@@ -57,6 +60,17 @@ func (p *planner) plan() extension.Plan {
 
 // tellHeld keeps and reports what is held back, and by whom.
 func (p *planner) tellHeld(found discovery.Plan, g *gate.Gate) {
+	status, decisions := heldBack(found, g)
+	p.mu.Lock()
+	p.gate, p.held = g, decisions
+	p.mu.Unlock()
+	if len(status.Held) > 0 && p.report != nil {
+		p.report(status)
+	}
+}
+
+// heldBack lists what is held back, and the decisions that do so.
+func heldBack(found discovery.Plan, g *gate.Gate) (event.PolicyStatus, []policies.Decision) {
 	mode, _ := g.Set.Mode()
 	status := event.PolicyStatus{Mode: mode.String()}
 	var decisions []policies.Decision
@@ -71,12 +85,7 @@ func (p *planner) tellHeld(found discovery.Plan, g *gate.Gate) {
 		}
 		status.Held = append(status.Held, held)
 	}
-	p.mu.Lock()
-	p.gate, p.held = g, decisions
-	p.mu.Unlock()
-	if len(status.Held) > 0 && p.report != nil {
-		p.report(status)
-	}
+	return status, decisions
 }
 
 // decisions are those that hold something back in the latest plan.

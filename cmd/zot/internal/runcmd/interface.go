@@ -2,16 +2,21 @@ package runcmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/patriceckhart/zot/cmd/zot/internal/exit"
 	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
 	"github.com/patriceckhart/zot/cmd/zot/internal/version"
 	"github.com/patriceckhart/zot/runtime/command"
 	"github.com/patriceckhart/zot/runtime/event"
 	"github.com/patriceckhart/zot/tui"
+	"github.com/patriceckhart/zot/tui/plain"
+	"github.com/patriceckhart/zot/tui/transcript"
 )
 
 // runInterface opens the terminal interface.
@@ -31,7 +36,21 @@ func runInterface(ctx context.Context, f *Flags, words []string, s *iostreams.St
 	a.announce()
 	a.host.Start()
 	ui.lookForModel()
-	return tui.Run(ctx, ui.options(strings.Join(words, " "), out))
+	opts := ui.options(strings.Join(words, " "), out)
+	opts.Ready = func() { go ui.askTrust(ctx) } // ends with ctx
+	if f.Plain || tui.NeedsPlain(os.Environ(), s.In, s.Out) {
+		return signalled(plain.Run(ctx, opts))
+	}
+	return signalled(tui.Run(ctx, opts))
+}
+
+// signalled gives the end by a signal the exit status that shells expect.
+func signalled(err error) error {
+	var sig tui.SignalError
+	if errors.As(err, &sig) {
+		return &exit.Error{Code: exit.ForSignal(sig.Signal), Err: err, Silent: true}
+	}
+	return err
 }
 
 // lookForModel finds the model before the first frame, unless that takes long:
@@ -55,9 +74,14 @@ func (d *desk) options(prefill string, events <-chan event.Event) tui.Options {
 	cfg := d.run.w.Settings.Config
 	return tui.Options{
 		Runtime: d, Events: events, Asks: d.asks, Prefill: prefill, Version: version.Number,
-		Mouse: cfg.UI.Mouse, Notify: cfg.UI.Notifications, Theme: cfg.Theme,
-		HistoryFile: d.run.w.Home.Path("history", d.run.projectID()+".jsonl"),
-		Farewell:    d.farewell,
+		Keys: cfg.Keymap, Theme: cfg.Theme, Mouse: cfg.UI.Mouse, Notify: cfg.UI.Notifications,
+		MainScreen: cfg.UI.AltScreen == "never", Images: cfg.UI.InlineImages, AllFiles: !cfg.UI.RespectGitignore,
+		Transcript: transcript.Options{
+			Compact: cfg.UI.Compact, Unfolded: !cfg.UI.CollapseTools, ShowThinking: cfg.UI.ShowThinking,
+			Timestamps: cfg.UI.Timestamps, FlatTools: cfg.UI.ToolRender == "flat",
+		},
+		HistorySize: cfg.UI.History, HistoryFile: d.run.w.Home.Path("history", d.run.projectID()+".jsonl"),
+		Farewell: d.farewell,
 	}
 }
 
@@ -119,10 +143,12 @@ func (d *desk) relay(ctx context.Context, out chan<- event.Event) {
 		}
 		for _, e := range d.events.take() {
 			d.note(e)
-			select {
-			case out <- e:
-			case <-ctx.Done():
-				return
+			for _, shown := range inWords(e) {
+				select {
+				case out <- shown:
+				case <-ctx.Done():
+					return
+				}
 			}
 		}
 	}
@@ -146,4 +172,17 @@ func (d *desk) setBusy(on bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.busy = on
+}
+
+// inWords turns what the interface has no picture of into notices.
+func inWords(e event.Event) []event.Event {
+	status, ok := e.(event.PolicyStatus)
+	if !ok {
+		return []event.Event{e}
+	}
+	var notices []event.Event
+	for _, h := range status.Held {
+		notices = append(notices, event.Notice{Level: "warn", Text: heldLine(h)})
+	}
+	return notices
 }

@@ -78,6 +78,9 @@ func (w *Workspace) Trust() error {
 	return w.load(w.opts)
 }
 
+// Reopen reads the settings again, after an approval was remembered.
+func (w *Workspace) Reopen() error { return w.load(w.opts) }
+
 // locate finds the place.
 func locate(o Options) (*Workspace, error) {
 	w := &Workspace{Environ: os.Environ(), opts: o}

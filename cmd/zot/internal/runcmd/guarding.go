@@ -1,0 +1,118 @@
+package runcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/patriceckhart/zot/cmd/zot/internal/exit"
+	"github.com/patriceckhart/zot/cmd/zot/internal/policycmd/gate"
+	"github.com/patriceckhart/zot/cmd/zot/internal/version"
+	"github.com/patriceckhart/zot/policies"
+	"github.com/patriceckhart/zot/policies/paths"
+	"github.com/patriceckhart/zot/runtime/guard"
+	"github.com/patriceckhart/zot/runtime/tool"
+)
+
+// toolPolicy judges tool calls: what the policy says of tools and commands,
+// and the user's own wish to be asked.
+type toolPolicy struct {
+	planner *planner
+	askAll  bool
+}
+
+// Decide implements guard.Policy.
+func (p toolPolicy) Decide(_ context.Context, call tool.Call, _ tool.Tool) guard.Decision {
+	d, err := p.judge(call)
+	switch {
+	case err != nil:
+		// A policy that cannot be read denies what it would have judged.
+		return guard.Decision{Effect: guard.Deny, Reason: err.Error()}
+	case d.Verdict == policies.Deny:
+		return guard.Decision{Effect: guard.Deny, Reason: gate.Sentence(d)}
+	case d.Verdict == policies.Ask:
+		return guard.Decision{Effect: guard.Ask, Reason: gate.Sentence(d)}
+	case p.askAll:
+		return guard.Decision{Effect: guard.Ask, Soft: true}
+	}
+	return guard.Decision{Effect: guard.Allow, Source: "yolo"}
+}
+
+func (p toolPolicy) judge(call tool.Call) (policies.Decision, error) {
+	g, _ := p.planner.decisions()
+	if g == nil {
+		return policies.Decision{Verdict: policies.Allow}, nil
+	}
+	tools, err := p.planner.toolRules(g)
+	if err != nil {
+		return policies.Decision{}, err
+	}
+	return tools.Decide(call.Name, call.Args), nil
+}
+
+// toolRules are the policy's rules for tools, read once a plan.
+func (p *planner) toolRules(g *gate.Gate) (*gate.Tools, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.tools == nil || p.toolsOf != g {
+		tools, err := gate.NewTools(g.Set)
+		if err != nil {
+			return nil, err
+		}
+		p.tools, p.toolsOf = tools, g
+	}
+	return p.tools, nil
+}
+
+// protect keeps the file tools from writing what decides about trust: the
+// project's .zot and zot's own home. Skipping confirmations does not lift it.
+func (a *run) protect(op paths.Op, real string) error {
+	if op != paths.Write {
+		return nil
+	}
+	for _, dir := range []string{filepath.Join(a.w.ProjectRoot, ".zot"), a.w.Home.Dir()} {
+		if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+			dir = resolved
+		}
+		if paths.ContainsFold(dir, real) {
+			return fmt.Errorf("%s is protected: settings, policy and trust are changed by their user alone, with `zot config`, `zot policy` and `zot ext`", real)
+		}
+	}
+	return nil
+}
+
+// requireTrusted ends the run where something of the project is held back, for
+// --require-trusted.
+func (a *run) requireTrusted() error {
+	if !a.flags.RequireTrusted {
+		return nil
+	}
+	found, g, err := a.w.Judge(a.flags.Ext, a.flags.NoExt, version.Number)
+	if err != nil {
+		return err
+	}
+	_, held := heldBack(found, g)
+	if len(held) == 0 {
+		return nil
+	}
+	d := held[0]
+	return &exit.Error{Code: exitOf(d.Code), Err: errors.New("--require-trusted: " + gate.Sentence(d))}
+}
+
+// exitOf is the exit status that stands for what holds something back.
+func exitOf(code policies.Code) int {
+	switch code {
+	case policies.CodeManagedInvalid, policies.CodeUserInvalid, policies.CodeProjectInvalid:
+		return policies.ExitPolicyInvalid
+	case policies.CodeRequiredMissing:
+		return policies.ExitRequiredMissing
+	case policies.CodeDigest, policies.CodeContentDrift, policies.CodeDescriptorDrift:
+		return policies.ExitDigestMismatch
+	case policies.CodeApprovalNeeded:
+		return policies.ExitApprovalNeeded
+	case policies.CodeCannotEnforce:
+		return policies.ExitCannotEnforce
+	}
+	return policies.ExitUntrusted
+}

@@ -1,0 +1,154 @@
+package runcmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/patriceckhart/zot/cmd/zot/internal/policycmd/gate"
+	"github.com/patriceckhart/zot/cmd/zot/internal/version"
+	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
+	"github.com/patriceckhart/zot/policies/trust"
+	"github.com/patriceckhart/zot/runtime/event"
+	"github.com/patriceckhart/zot/runtime/extension/discovery"
+	"github.com/patriceckhart/zot/schemas"
+	"github.com/patriceckhart/zot/tui"
+	"github.com/patriceckhart/zot/tui/dialog"
+)
+
+// The answers to the question about a project, in the order shown.
+const (
+	trustNone = iota
+	trustOnce
+	trustAlways
+)
+
+// askTrust asks whether what the project brings may act, where something is
+// there that its user has not approved, and then loads it.
+func (d *desk) askTrust(ctx context.Context) {
+	found, g, err := d.run.w.Judge(d.run.flags.Ext, d.run.flags.NoExt, version.Number)
+	if err != nil || g.Bundle == nil || g.Change().None() {
+		return
+	}
+	if _, never := g.Set.NeverTrust(); never {
+		return
+	}
+	switch d.question(ctx, trustAsk(d.run.w.ProjectRoot, found, g)) {
+	case trustAlways:
+		err = g.Approve(trust.NewRecord(g.Identity, g.Bundle, time.Now()))
+		if err == nil {
+			err = d.run.w.Reopen()
+		}
+	case trustOnce:
+		err = d.run.w.Trust()
+	default:
+		return
+	}
+	if err != nil {
+		d.run.host.Publish(event.Notice{Level: "error", Text: "trusting this project: " + err.Error()})
+		return
+	}
+	if _, err := d.run.host.Reload(ctx, ""); err != nil {
+		d.run.host.Publish(event.Notice{Level: "error", Text: "loading the project's extensions: " + err.Error()})
+	}
+}
+
+// question puts an ask on the screen and waits; a question that is withdrawn
+// counts as refused.
+func (d *desk) question(ctx context.Context, ask tui.Ask) int {
+	answer := make(chan int, 1)
+	ask.Answer = func(option int) { answer <- option }
+	ask.Withdrawn = ctx.Done()
+	select {
+	case d.asks <- ask:
+	case <-ctx.Done():
+		return ask.Cancel
+	}
+	select {
+	case option := <-answer:
+		return option
+	case <-ctx.Done():
+		return ask.Cancel
+	}
+}
+
+// trustAsk is the question about a project: what it would start, how, with
+// which rights, and which settings it would change. Of one that was approved
+// before it shows only what goes beyond that.
+func trustAsk(root string, found discovery.Plan, g *gate.Gate) tui.Ask {
+	title := "this project brings extensions and settings of its own; may they act?"
+	if g.Approved != nil {
+		title = "this project changed since you agreed; may it act as it is now?"
+	}
+	return tui.Ask{
+		Kind: dialog.Trust, Title: title, Cwd: root, Body: trustBody(found, g),
+		Options: []dialog.Option{
+			{Label: "no, load none of it"},
+			{Label: "yes, this time"},
+			{Label: "yes, and remember it", Detail: "until the files, rights or settings change"},
+		},
+		Default: trustNone, Cancel: trustNone,
+	}
+}
+
+func trustBody(found discovery.Plan, g *gate.Gate) []string {
+	var body []string
+	change := g.Change()
+	for _, c := range found.Candidates {
+		ext, ok := g.Bundle.Extensions[c.Name]
+		if !ok || c.Manifest == nil {
+			continue
+		}
+		if lines := extensionLines(c, ext, change); len(lines) > 0 {
+			body = append(body, lines...)
+		}
+	}
+	for _, s := range change.Settings {
+		body = append(body, "setting "+s)
+	}
+	for _, f := range change.Files {
+		if g.Approved != nil {
+			body = append(body, "changed file "+f)
+		}
+	}
+	for i, line := range body {
+		body[i] = schemas.Printable(line)
+	}
+	return body
+}
+
+// extensionLines describes one extension, as far as it was not approved.
+func extensionLines(c *discovery.Candidate, ext trust.Extension, change trust.Change) []string {
+	started := slices.Contains(change.Started, c.Name)
+	rights := change.Rights[c.Name]
+	if !started && len(rights) == 0 {
+		return nil
+	}
+	argv, err := json.Marshal(append([]string{c.Manifest.Exec}, c.Manifest.Args...))
+	if err != nil {
+		argv = []byte("?")
+	}
+	lines := []string{fmt.Sprintf("extension %s (%s) in %s", c.Name, c.Manifest.Transport, path.Clean(ext.Dir))}
+	if started {
+		lines = append(lines, "  starts "+string(argv))
+	}
+	if ext.Permissions != nil && ext.Permissions.All {
+		lines = append(lines, "  may do whatever you may: files, network, programs, credentials")
+	} else {
+		var words []string
+		for _, a := range rights {
+			words = append(words, a.String())
+		}
+		sort.Strings(words)
+		lines = append(lines, "  asks for "+strings.Join(words, ", "))
+	}
+	for _, u := range workspace.Unenforced(c) {
+		lines = append(lines, "  not enforced here: "+u)
+	}
+	return lines
+}
