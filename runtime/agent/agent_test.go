@@ -320,8 +320,8 @@ type hookSet struct {
 	text func(string) agent.TextVerdict
 }
 
-func (h hookSet) BeforeCall(context.Context) error              { return nil }
-func (h hookSet) Overflowed(context.Context) bool               { return false }
+func (h hookSet) BeforeCall(context.Context) error             { return nil }
+func (h hookSet) Overflowed(context.Context) bool              { return false }
 func (h hookSet) SystemPrompt(context.Context) (string, error) { return "be brief", nil }
 func (h hookSet) WithholdText() bool                           { return h.text != nil }
 func (h hookSet) TurnStart(_ context.Context, step int) (string, string, error) {

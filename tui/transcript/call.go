@@ -86,9 +86,7 @@ func (t *Transcript) Call(e event.ToolCall) {
 // Progress adds a line of a tool at work.
 func (t *Transcript) Progress(id, text string) {
 	c := t.call(id)
-	for _, l := range strings.Split(strings.TrimRight(screen.CleanOutput(text), "\n"), "\n") {
-		c.live = append(c.live, l)
-	}
+	c.live = append(c.live, strings.Split(strings.TrimRight(screen.CleanOutput(text), "\n"), "\n")...)
 	if n := len(c.live) - 200; n > 0 {
 		c.live = append([]string(nil), c.live[n:]...)
 	}
@@ -186,10 +184,9 @@ func framed(body []string, d drawing) []string {
 // head is the line with the state, the name and the arguments.
 func (c *call) head(d drawing) []string {
 	s := d.sheet
-	glyph, token, word := s.Glyphs.Dot, style.Tool, ""
+	glyph, token, word := s.Glyphs.Pointer, style.Tool, ""
 	switch {
 	case c.running:
-		glyph = s.Glyphs.Pointer
 	case c.isError:
 		glyph, token, word = s.Glyphs.Cross, style.ToolError, "failed"
 	default:

@@ -243,7 +243,8 @@ func relocate(err error, from, to string) error {
 // notTaken refuses a name that an installed extension or its folder has, in any
 // case.
 func notTaken(h home.Home, name string) error {
-	for _, c := range installed(h).Lookup(name) {
+	if found := installed(h).Lookup(name); len(found) > 0 {
+		c := found[0]
 		what := fmt.Sprintf("extension %q is %%w in %s", c.Name, c.Dir)
 		if c.Name != name {
 			what = fmt.Sprintf("%q cannot be installed: %q is %%w in %s", name, c.Name, c.Dir)

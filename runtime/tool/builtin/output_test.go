@@ -169,6 +169,6 @@ func BenchmarkOutput(b *testing.B) {
 		o.write(p)
 	}
 	if text, _ := o.text(); text == "" {
-		b.Fatal(fmt.Sprint("no text"))
+		b.Fatal("no text")
 	}
 }

@@ -29,7 +29,6 @@ type desk struct {
 	busy  bool
 	state tui.State // what refresh found of the model
 	shell []string  // commands the user ran, for the next prompt
-	yolo  bool
 }
 
 // refresh looks which model can be asked. It may run a command that prints a
