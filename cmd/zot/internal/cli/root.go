@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/patriceckhart/zot/cmd/zot/internal/authcmd"
+	"github.com/patriceckhart/zot/cmd/zot/internal/completion"
 	"github.com/patriceckhart/zot/cmd/zot/internal/democmd"
 	"github.com/patriceckhart/zot/cmd/zot/internal/exit"
 	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
@@ -71,6 +72,9 @@ func addCommands(root *cobra.Command, s *iostreams.Streams) {
 		return workspace.Open(workspace.Options{Home: home})
 	}}
 	root.AddCommand(newRPC(s), newExt(s), newConfig(s), democmd.New(s), newPolicy(s), newTrust(s), newDoctor(s), mancmd.New(s), authcmd.NewLogin(auth), authcmd.NewLogout(auth))
+	completion.Add(root, completion.Deps{Version: version.Number, Open: func(home, cwd string) (*workspace.Workspace, error) {
+		return workspace.Open(workspace.Options{Home: home, CWD: cwd})
+	}})
 }
 
 func newRPC(s *iostreams.Streams) *cobra.Command {

@@ -20,7 +20,7 @@ func (v *visit) settings() {
 	for _, f := range v.w.Settings.Files {
 		switch {
 		case f.Held && f.Found:
-			v.add(f.Layer.String(), Info, f.Path+": held back until the project is trusted", "see zot trust")
+			v.add(f.Layer.String(), Info, f.Path+": its preferences are held back until the project is trusted", "see zot trust")
 		case f.Found:
 			v.add(f.Layer.String(), OK, f.Path, "")
 		}

@@ -2,6 +2,7 @@ package doctorcmd
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -83,7 +84,7 @@ func (v *visit) home() {
 	}
 	v.writable(dir)
 	if open := info.Mode().Perm() & 0o077; open != 0 && runtime.GOOS != "windows" {
-		v.add("permissions", Hint, info.Mode().Perm().String()+": others can look into it", "chmod 700 "+dir)
+		v.add("permissions", Hint, fmt.Sprintf("mode %o: others can look into it", info.Mode().Perm()), "chmod 700 "+dir)
 	}
 	if auth.NewStore(v.w.Home).TooOpen() {
 		v.add("auth.json", Wrong, "others can read your keys", "chmod 600 "+v.w.Home.AuthFile()+", and think of replacing the keys")
