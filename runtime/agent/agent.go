@@ -147,6 +147,29 @@ func (a *Agent) SetTranscript(messages []message.Message) {
 	}
 }
 
+// Shorten replaces the conversation by a shorter one that stands for it: tools
+// that are active stay so.
+func (a *Agent) Shorten(messages []message.Message) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.transcript = slices.Clone(messages)
+}
+
+// Activated lists the deferred tools that are active, in the order in which
+// they became so.
+func (a *Agent) Activated() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.activated)
+}
+
+// Activate switches deferred tools on, for a resumed conversation.
+func (a *Agent) Activate(names []string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.activate(names)
+}
+
 // DeactivateTools hides again what results activated; a reload does that.
 func (a *Agent) DeactivateTools() {
 	a.mu.Lock()

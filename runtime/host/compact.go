@@ -77,8 +77,12 @@ func (h *Host) replace(r compact.Result) error {
 		if err := j.Compact(r.Summary, r.Keep); err != nil {
 			return err
 		}
+		// The results that activated tools may be gone; the tools are not.
+		if err := j.SetActivated(h.agent.Activated()); err != nil {
+			return err
+		}
 	}
-	h.agent.SetTranscript(r.Messages)
+	h.agent.Shorten(r.Messages)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.lastTurn = message.Usage{Known: true, Input: r.After}

@@ -16,6 +16,8 @@ type Journal interface {
 	Compact(summary message.Message, keep int) error
 	Clear() error
 	SetModel(provider, model, reasoning string) error
+	// SetActivated records the deferred tools that are switched on.
+	SetActivated(names []string) error
 	Close() error
 }
 
@@ -26,6 +28,8 @@ type Conversation struct {
 	Messages []message.Message
 	Usage    message.Usage
 	LastTurn message.Usage // what the last model call took
+	// Activated are deferred tools that are switched on.
+	Activated []string
 }
 
 // adopt makes c the conversation of the session.
@@ -38,6 +42,7 @@ func (h *Host) adopt(c Conversation) {
 	h.auto.Reset()
 	h.mu.Unlock()
 	h.agent.SetTranscript(c.Messages)
+	h.agent.Activate(c.Activated)
 	h.agent.SetUsage(c.Usage)
 }
 

@@ -90,6 +90,7 @@ func (a *run) build(as face) error {
 		w: a.w, explicit: a.flags.Ext, noExt: a.flags.NoExt, version: version.Number,
 		withhold: secretNames(cfg), report: a.report,
 	}
+	ext.Request = newServices(a.planner).serve
 	opts := host.Options{
 		Version: version.Number, CWD: a.w.CWD, Connect: a.connect.connect,
 		Tools: a.builtin, Only: a.onlyTools(cfg), Plan: a.planner.plan, Extensions: ext,

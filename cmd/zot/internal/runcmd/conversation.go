@@ -60,7 +60,7 @@ func (a *run) resume(path string) (host.Conversation, error) {
 	}
 	a.connect.remember(loaded.Meta.Provider, loaded.Meta.Model)
 	return host.Conversation{
-		ID: loaded.Meta.ID, Journal: s, Messages: loaded.Messages, Usage: loaded.Usage, LastTurn: loaded.LastTurn,
+		ID: loaded.Meta.ID, Journal: s, Messages: loaded.Messages, Usage: loaded.Usage, LastTurn: loaded.LastTurn, Activated: loaded.Activated,
 	}, nil
 }
 

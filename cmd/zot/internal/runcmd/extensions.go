@@ -29,6 +29,8 @@ type planner struct {
 	mu   sync.Mutex
 	gate *gate.Gate // of the latest plan
 	held []policies.Decision
+	// bounds is the policy for each extension of the latest plan, by name.
+	bounds map[string]*policies.Bound
 
 	tools   *gate.Tools // of toolsOf
 	toolsOf *gate.Gate
@@ -46,14 +48,19 @@ func (p *planner) plan() extension.Plan {
 	if err := g.Log(""); err != nil && p.report != nil {
 		p.report(event.Notice{Level: "warn", Text: "the log of policy decisions cannot be written: " + err.Error()})
 	}
+	bounds := map[string]*policies.Bound{}
 	for _, c := range found.Candidates {
 		switch c.State {
 		case discovery.Load:
+			bounds[c.Name] = g.Bound(c)
 			plan.Entries = append(plan.Entries, p.entry(c, g))
 		case discovery.Invalid:
 			plan.Failures = append(plan.Failures, extension.Failure{Name: c.Name, Err: p.fault(c)})
 		}
 	}
+	p.mu.Lock()
+	p.bounds = bounds
+	p.mu.Unlock()
 	p.tellHeld(found, g)
 	return plan
 }
