@@ -155,7 +155,8 @@ func parsePath(text, cwd string) (Source, error) {
 	whole := absolute(text, cwd)
 	info, err := os.Stat(whole)
 	isFolder := err == nil && info.IsDir()
-	isRepository := strings.HasSuffix(strings.TrimRight(whole, `/\`), ".git") && !hasManifest(whole)
+	isRepository := strings.HasSuffix(strings.TrimRight(whole, `/\`), ".git") && !hasManifest(whole) ||
+		strings.Contains(filepath.ToSlash(text), ".git//") // a folder of the repository, not of what is checked out
 	if isFolder && !isRepository {
 		return Source{Kind: FromFolder, Path: whole}, nil
 	}
@@ -200,6 +201,10 @@ func splitGit(text string) (Source, error) {
 	rest := text
 	if i := strings.LastIndexByte(rest, '#'); i >= 0 {
 		rest, s.Ref = rest[:i], rest[i+1:]
+		// The folder may stand behind the ref as well; no ref holds "//".
+		if ref, folder, found := strings.Cut(s.Ref, "//"); found {
+			rest, s.Ref = rest+"//"+folder, ref
+		}
 		if err := checkRef(text, s.Ref); err != nil {
 			return Source{}, err
 		}
