@@ -46,7 +46,7 @@ func (m *Manager) RunCommand(ctx context.Context, name, args string) (extension 
 	id := newID()
 	frame, err := p.ask(ctx, ask{
 		id: id, frame: extproto.CommandInvoked{ID: id, Name: reg.Name, Args: strings.TrimSpace(args)},
-		answer: "command_response", timeout: m.opts.Timeouts.Command,
+		answer: "command_response", timeout: p.scope.Load().callTime(m.opts.Timeouts.Command),
 		what: p.entry.Name + "/" + reg.Name,
 	})
 	if err != nil {
@@ -56,8 +56,10 @@ func (m *Manager) RunCommand(ctx context.Context, name, args string) (extension 
 	switch resp.Action {
 	case "":
 		resp.Action = extproto.ActionNoop
+	case extproto.ActionToolPrompt:
+		m.update(func(fx *effects) { err = p.mayCall(fx, resp.ToolName) })
 	case extproto.ActionPrompt, extproto.ActionInsert, extproto.ActionDisplay, extproto.ActionOpenPanel,
-		extproto.ActionToolPrompt, extproto.ActionNoop:
+		extproto.ActionNoop:
 	default:
 		if resp.Error == "" {
 			err = fmt.Errorf("it answered with the unknown action %q", resp.Action)
@@ -104,17 +106,15 @@ func (p *peer) ask(ctx context.Context, a ask) (extproto.Frame, error) {
 	if out == nil {
 		return nil, fmt.Errorf("extension %s is not running", p.entry.Name)
 	}
-	var deadline <-chan time.Time
+	late := &TimeoutError{What: a.what, After: a.timeout}
 	var end int64
 	if a.fromStart {
-		timer := time.NewTimer(a.timeout)
-		defer timer.Stop()
-		deadline = timer.C
+		p.pend.expire(a.id, a.timeout, late)
 		limited, cancel := context.WithTimeout(ctx, a.timeout)
 		defer cancel()
 		end, err = out.send(limited, line)
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-			return nil, &TimeoutError{What: a.what, After: a.timeout}
+			return nil, late
 		}
 	} else {
 		end, err = out.send(ctx, line)
@@ -124,15 +124,11 @@ func (p *peer) ask(ctx context.Context, a ask) (extproto.Frame, error) {
 	}
 	p.pend.sentAt(a.id, end)
 	if !a.fromStart && a.timeout > 0 {
-		timer := time.NewTimer(a.timeout)
-		defer timer.Stop()
-		deadline = timer.C
+		p.pend.expire(a.id, a.timeout, late)
 	}
 	select {
 	case got := <-ch:
 		return got.frame, got.err
-	case <-deadline:
-		return nil, &TimeoutError{What: a.what, After: a.timeout}
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/patriceckhart/zot/packages/agent/extproto"
 )
@@ -26,12 +27,20 @@ type pending struct {
 	mu      sync.Mutex
 	waiting map[string]*waiter
 	err     error // why no request can be answered any more
+
+	// One timer serves all deadlines: it is set for the earliest, and not
+	// touched when that one is answered, so that the calls of a busy extension
+	// cost no timer each. next is when it fires; zero where it is not set.
+	timer *time.Timer
+	next  time.Time
 }
 
 type waiter struct {
-	typ    string // the frame type that answers it
-	ch     chan answer
-	offset int64 // where the request ends in what was sent; 0 until known
+	typ      string // the frame type that answers it
+	ch       chan answer
+	offset   int64     // where the request ends in what was sent; 0 until known
+	deadline time.Time // zero: none
+	late     error     // the answer at the deadline
 }
 
 func newPending() *pending { return &pending{waiting: make(map[string]*waiter)} }
@@ -65,6 +74,53 @@ func (p *pending) sentAt(id string, offset int64) {
 	}
 }
 
+// expire answers a request with late unless it is answered within d.
+func (p *pending) expire(id string, d time.Duration, late error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w := p.waiting[id]
+	if w == nil {
+		return
+	}
+	w.deadline, w.late = time.Now().Add(d), late
+	p.schedule(w.deadline)
+}
+
+// schedule has the timer fire at t, if it would not earlier. p.mu is held.
+func (p *pending) schedule(t time.Time) {
+	if !p.next.IsZero() && !t.Before(p.next) {
+		return
+	}
+	p.next = t
+	if p.timer == nil {
+		p.timer = time.AfterFunc(time.Until(t), p.fire)
+		return
+	}
+	p.timer.Reset(time.Until(t))
+}
+
+// fire answers what is due and sets the timer for what comes next.
+func (p *pending) fire() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	p.next = time.Time{}
+	var next time.Time
+	for id, w := range p.waiting {
+		switch {
+		case w.deadline.IsZero():
+		case !w.deadline.After(now):
+			delete(p.waiting, id)
+			w.ch <- answer{err: w.late}
+		case next.IsZero() || w.deadline.Before(next):
+			next = w.deadline
+		}
+	}
+	if !next.IsZero() {
+		p.schedule(next)
+	}
+}
+
 // take removes a request to hand it its answer: one value on its channel, which
 // does not block. It returns nil where nobody waits for such an answer.
 func (p *pending) take(id, typ string) *waiter {
@@ -84,6 +140,9 @@ func (p *pending) failAll(err error) {
 	defer p.mu.Unlock()
 	if p.err == nil {
 		p.err = err
+	}
+	if p.timer != nil {
+		p.timer.Stop()
 	}
 	for id, w := range p.waiting {
 		delete(p.waiting, id)
