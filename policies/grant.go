@@ -165,8 +165,14 @@ func (g *Grant) items(c Capability) []string {
 		return g.Tools
 	case CallTool:
 		return g.CallTool
-	case Events:
-		return g.eventValues()
+	case Events: // who is told all is told that it happened
+		out := g.eventValues()
+		for _, v := range out {
+			if event, ok := strings.CutSuffix(v, "=full"); ok {
+				out = append(out, event+"=redacted")
+			}
+		}
+		return out
 	case Intercepts:
 		return g.interceptValues()
 	case FSRead, FSWrite: // what may be written may be read
@@ -268,18 +274,23 @@ func (a Atom) String() string {
 	return string(a.Cap) + " " + a.Value
 }
 
+// allRights are the rights of a grant of All, as far as they can be listed:
+// the most that each capability can give.
+var allRights = []Atom{
+	{Commands, "*"}, {Tools, "*"}, {Events, "*=full"}, {Intercepts, "*=block"}, {Intercepts, "*=rewrite"}, {Panels, ""}, {Notify, ""},
+	{Submit, "auto"}, {SystemPrompt, "replace"}, {CallTool, "*"}, {FSRead, "*"}, {FSWrite, "*"}, {NetConnect, "*:*"}, {NetConnect, "localhost:*"},
+	{EnvPass, "*"}, {EnvSecrets, "*"}, {ExecRun, "*"}, {ExecShell, ""},
+}
+
 // Atoms lists the rights of the grant one by one, in a fixed order. Of a grant
-// of All it lists each capability with "*".
+// of All it lists the most that each capability can give.
 func (g *Grant) Atoms() []Atom {
 	var out []Atom
 	if g == nil {
 		return nil
 	}
 	if g.All {
-		for _, c := range Capabilities {
-			out = append(out, Atom{c, "*"})
-		}
-		return out
+		return slices.Clone(allRights)
 	}
 	add := func(c Capability, values ...string) {
 		sorted := slices.Sorted(slices.Values(values))

@@ -1,13 +1,10 @@
 package policies
 
+import "slices"
+
 // narrowed tells whether some rule keeps a right from the extension.
 func (b *Bound) narrowed() bool {
-	for _, c := range Capabilities {
-		if b.Use(c, "*").Verdict != Allow {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(allRights, func(a Atom) bool { return b.Use(a.Cap, a.Value).Verdict != Allow })
 }
 
 // keepAllowed is bounds without what a rule denies or wants asked. Of rights
@@ -28,11 +25,12 @@ func (b *Bound) keepAllowed() *Grant {
 		Submit: b.level(Submit, submitWords), SystemPrompt: b.level(SystemPrompt, systemPromptWords),
 		NetConnect: keep(from.NetConnect, allowed(NetConnect)),
 		EnvPass:    keep(from.EnvPass, allowed(EnvPass)), EnvSecrets: keep(from.EnvSecrets, allowed(EnvSecrets)),
-		ExecRun: keep(from.ExecRun, allowed(ExecRun)), ExecShell: b.Use(ExecShell, "").Verdict == Allow,
+		ExecRun: keep(from.ExecRun, allowed(ExecRun)), ExecShell: b.Use(ExecShell, "").Verdict == Allow && b.Use(ExecRun, "*").Verdict == Allow,
 		FSDeny: from.FSDeny, Limits: b.Limits(),
 	}
 	out.FSRead = b.keepRoots(FSRead, from.FSRead, out)
-	out.FSWrite = b.keepRoots(FSWrite, from.FSWrite, out)
+	// What may be written may be read, so both must be allowed.
+	out.FSWrite = b.keepRoots(FSRead, b.keepRoots(FSWrite, from.FSWrite, out), out)
 	for event := range from.Events {
 		if level := b.Event(event); level > LevelNone {
 			if out.Events == nil {

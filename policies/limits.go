@@ -165,3 +165,7 @@ func parseSize(text string) (int64, bool) {
 	}
 	return int64(x), true
 }
+
+// NamedLimits are the bounds that somebody names: a field that nobody bounds is
+// 0, where Limits has the default.
+func (b *Bound) NamedLimits() Limits { return b.bounds.Limits }

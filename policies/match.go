@@ -83,7 +83,7 @@ func (m *match) load(s *Subject, denies bool) bool {
 	excepted := m.exceptsByRight(s, denies)
 	about := func(a Atom) bool {
 		inside := len(m.requests) == 0 || !denies && m.about(a.Cap, a.Value, false) || denies && m.names(a)
-		return inside && (!excepted || !m.except.about(a.Cap, a.Value, !denies))
+		return inside && (!excepted || !m.except.exempts(a.Cap, a.Value, denies))
 	}
 	switch {
 	case len(m.requests) == 0 && !excepted:
@@ -100,7 +100,13 @@ func (m *match) use(c Capability, value string, denies, excepted bool) bool {
 	if len(m.requests) > 0 && !m.about(c, value, denies) {
 		return false
 	}
-	return !excepted || !m.except.about(c, value, !denies)
+	return !excepted || !m.except.exempts(c, value, denies)
+}
+
+// exempts is about for an exception: of a denial it exempts what lies wholly
+// inside, of an allowance all that it has anything to do with.
+func (m *match) exempts(c Capability, value string, denies bool) bool {
+	return m.about(c, value, false) || !denies && m.about(c, value, true)
 }
 
 // about compares a right to the selectors: a denial reaches all that it has
