@@ -172,8 +172,12 @@ type (
 		Footer               string
 	}
 	ExtPanelClose struct{ Extension, ID string }
-	// ExtSubmit is text that an extension submits as the user's prompt.
-	ExtSubmit struct{ Extension, Text string }
+	// ExtSubmit is text that an extension submits as the user's prompt. Ask says
+	// that the user must agree first.
+	ExtSubmit struct {
+		Extension, Text string
+		Ask             bool
+	}
 	// ExtFailed says that an extension could not be loaded or has died. It stays
 	// in view until it loads again, and is no part of the conversation.
 	ExtFailed struct{ Extension, Message string }

@@ -27,7 +27,7 @@ func (m *Manager) BeforeAgentStart(ctx context.Context, start AgentStart, prompt
 		frame, err := p.ask(ctx, ask{
 			id: id, answer: "event_intercept_response", what: p.entry.Name,
 			// The deadline of this event includes the write.
-			timeout: m.opts.Timeouts.Intercept, fromStart: true,
+			timeout: guard{peer: p, may: p.scope.Load().intercept(extproto.EventBeforeAgentStart)}.timeout(), fromStart: true,
 			frame: extproto.EventIntercept{
 				ID: id, Event: extproto.EventBeforeAgentStart,
 				SessionID: start.SessionID, AgentRunID: start.RunID, CWD: start.CWD,
@@ -38,7 +38,11 @@ func (m *Manager) BeforeAgentStart(ctx context.Context, start AgentStart, prompt
 			return "", ctx.Err()
 		}
 		if err == nil {
-			prompt, err = replacePrompt(prompt, frame.(extproto.EventInterceptResponse))
+			resp := frame.(extproto.EventInterceptResponse)
+			if resp.SystemPrompt != nil && !p.mayReplacePrompt() {
+				continue
+			}
+			prompt, err = replacePrompt(prompt, resp)
 		}
 		if err != nil {
 			p.diagnose(true, "before_agent_start: %v; keeping current system prompt", err)

@@ -25,11 +25,11 @@ func (m *Manager) callTool(p *peer, f extproto.CallTool) {
 	var parent *liveCall
 	var refusal error
 	doubled := false
-	m.update(func(*effects) {
+	m.update(func(fx *effects) {
 		if _, doubled = p.ownCalls[f.ID]; doubled {
 			return
 		}
-		if parent, refusal = m.admitCall(p, f); refusal == nil {
+		if parent, refusal = m.admitCall(fx, p, f); refusal == nil {
 			p.ownCalls[f.ID] = cancel
 		}
 	})
@@ -69,7 +69,7 @@ func (p *peer) knowsOfEnd(cause error) bool {
 
 // admitCall checks a call_tool against the rules of the capability. m.mu is
 // held.
-func (m *Manager) admitCall(p *peer, f extproto.CallTool) (*liveCall, error) {
+func (m *Manager) admitCall(fx *effects, p *peer, f extproto.CallTool) (*liveCall, error) {
 	switch {
 	case m.opts.CallTool == nil || !p.caps[extproto.CapCallTool]:
 		return nil, errors.New("call_tool was not agreed on: announce the capability call_tool in hello")
@@ -77,6 +77,9 @@ func (m *Manager) admitCall(p *peer, f extproto.CallTool) (*liveCall, error) {
 		return nil, errors.New("call_tool needs an id")
 	case !isObject(f.Args):
 		return nil, errors.New("args must be a JSON object")
+	}
+	if err := p.mayCall(fx, f.Name); err != nil {
+		return nil, err
 	}
 	parent := p.live[f.ParentID]
 	switch {

@@ -12,6 +12,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
 	"github.com/patriceckhart/zot/packages/agent/extproto"
+	"github.com/patriceckhart/zot/policies"
 	"github.com/patriceckhart/zot/runtime/command"
 )
 
@@ -29,15 +30,17 @@ type commandReg struct {
 	peer *peer
 	seq  int
 	extproto.RegisterCommand
-	told bool // its loss was reported
+	told      bool // its loss was reported
+	withdrawn bool // its right to the name is gone
 }
 
 type toolReg struct {
 	peer *peer
 	seq  int
 	extproto.RegisterTool
-	deferred bool
-	told     bool
+	deferred  bool
+	told      bool
+	withdrawn bool
 }
 
 func (r *commandReg) before(o *commandReg) bool {
@@ -61,6 +64,9 @@ func (m *Manager) registerCommand(p *peer, f extproto.RegisterCommand) {
 		return
 	}
 	m.update(func(fx *effects) {
+		if !p.admit(fx, policies.Commands, f.Name, "command /"+f.Name, p.entry.Contributes.hasCommand(f)) {
+			return
+		}
 		reg := &commandReg{peer: p, RegisterCommand: f, seq: m.dir.next()}
 		p.commands = append(p.commands, reg)
 		if m.opts.BuiltinCommand(f.Name) {
@@ -79,10 +85,10 @@ func (m *Manager) registerTool(p *peer, f extproto.RegisterTool) {
 		return
 	}
 	m.update(func(fx *effects) {
-		reg := &toolReg{peer: p, RegisterTool: f, seq: m.dir.next(), deferred: f.Deferred}
-		if f.Exposure != "" {
-			reg.deferred = f.Exposure == "deferred"
+		if !p.admit(fx, policies.Tools, f.Name, "tool "+f.Name, p.entry.Contributes.hasTool(f)) {
+			return
 		}
+		reg := &toolReg{peer: p, RegisterTool: f, seq: m.dir.next(), deferred: isDeferred(f)}
 		p.tools = append(p.tools, reg)
 		if m.opts.BuiltinTool(f.Name) {
 			reg.told = true
@@ -213,18 +219,24 @@ func (d *directory) tellToolLosers(name string, fx *effects) {
 
 // drop removes what p registered; the next in rank takes each name over.
 func (d *directory) drop(p *peer, fx *effects) {
+	d.remove(fx, func(r *commandReg) bool { return r.peer == p }, func(r *toolReg) bool { return r.peer == p })
+}
+
+// remove removes the commands and tools that are said to be gone; the next in
+// rank takes each name over.
+func (d *directory) remove(fx *effects, goneCommand func(*commandReg) bool, goneTool func(*toolReg) bool) {
 	for key, list := range d.commands {
-		rest := slices.DeleteFunc(list, func(r *commandReg) bool { return r.peer == p })
-		if len(rest) > 0 && len(rest) < len(list) {
+		rest := slices.DeleteFunc(slices.Clone(list), goneCommand)
+		if len(rest) > 0 && rest[0] != list[0] {
 			d.promoted(rest[0].peer, fx, "command /"+rest[0].Name)
 		}
 		d.commands[key] = rest
 	}
 	for name, list := range d.tools {
-		rest := slices.DeleteFunc(list, func(r *toolReg) bool { return r.peer == p })
+		rest := slices.DeleteFunc(slices.Clone(list), goneTool)
 		if len(rest) < len(list) {
 			fx.toolsChanged = true
-			if len(rest) > 0 {
+			if len(rest) > 0 && rest[0] != list[0] {
 				d.promoted(rest[0].peer, fx, "tool "+name)
 			}
 		}

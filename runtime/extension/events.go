@@ -7,20 +7,22 @@ import (
 	"unicode/utf8"
 
 	"github.com/patriceckhart/zot/packages/agent/extproto"
+	"github.com/patriceckhart/zot/policies"
 	"github.com/patriceckhart/zot/runtime/event"
 	"github.com/patriceckhart/zot/runtime/message"
 )
 
 // subscribe adds to what an extension observes and is asked about.
 func (m *Manager) subscribe(p *peer, f extproto.Subscribe) {
-	m.update(func(*effects) {
+	m.update(func(fx *effects) {
+		sc := p.scope.Load()
 		for _, e := range f.Events {
-			if slices.Contains(extproto.ObservableEvents, e) {
+			if slices.Contains(extproto.ObservableEvents, e) && p.mayObserve(fx, sc, e) {
 				p.observes[e] = true
 			}
 		}
 		for _, e := range f.Intercept {
-			if slices.Contains(extproto.InterceptableEvents, e) {
+			if slices.Contains(extproto.InterceptableEvents, e) && p.mayIntercept(fx, sc, e) {
 				p.intercepts[e] = true
 			}
 		}
@@ -74,36 +76,50 @@ func (m *Manager) UserPromptSubmitted(text string, queued bool, images int) {
 	})
 }
 
-// tellAll sends one event to every ready subscriber, encoded once. m.mu is
-// held, so that all of them get events in the same order.
+// tellAll sends one event to every ready subscriber, encoded once for each
+// level of detail. m.mu is held, so that all of them get events in the same
+// order.
 func (m *Manager) tellAll(e extproto.Event) {
-	var line []byte
+	var lines [policies.LevelFull + 1][]byte
+	stamped := false
 	for _, p := range m.peers {
-		if !p.isReady() || !p.observes[e.Event] {
+		level := p.scope.Load().event(e.Event)
+		if !p.isReady() || !p.observes[e.Event] || level == policies.LevelNone {
 			continue
 		}
-		if line == nil {
-			if line = m.encodeEvent(e); line == nil {
+		if !stamped {
+			e, stamped = m.stamp(e), true
+		}
+		if lines[level] == nil {
+			if lines[level] = encodeEvent(e, level); lines[level] == nil {
 				return
 			}
 		}
-		_ = p.out.post(line) // where it fails, the outbox takes the peer down
+		_ = p.out.post(lines[level]) // where it fails, the outbox takes the peer down
 	}
 }
 
 // tell sends one event to one peer. m.mu is held.
 func (m *Manager) tell(p *peer, e extproto.Event) {
-	if p.observes[e.Event] {
-		if line := m.encodeEvent(e); line != nil {
+	level := p.scope.Load().event(e.Event)
+	if p.observes[e.Event] && level > policies.LevelNone {
+		if line := encodeEvent(m.stamp(e), level); line != nil {
 			_ = p.out.post(line)
 		}
 	}
 }
 
-// encodeEvent adds what every event carries. m.mu is held.
-func (m *Manager) encodeEvent(e extproto.Event) []byte {
+// stamp adds what every event carries. m.mu is held.
+func (m *Manager) stamp(e extproto.Event) extproto.Event {
 	m.sequence++
 	e.SessionID, e.CWD, e.Sequence = m.info.id, m.info.cwd, m.sequence
+	return e
+}
+
+func encodeEvent(e extproto.Event, level policies.Level) []byte {
+	if level == policies.LevelRedacted {
+		e = redact(e)
+	}
 	line, err := extproto.Encode(e)
 	if err != nil {
 		return nil

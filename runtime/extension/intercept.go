@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/patriceckhart/zot/packages/agent/extproto"
 )
@@ -34,8 +35,12 @@ type ToolQuestion struct {
 // InterceptToolCall asks the chain about a tool call. The error is ctx's.
 func (m *Manager) InterceptToolCall(ctx context.Context, q ToolQuestion) (Verdict, error) {
 	v := Verdict{Args: q.Args}
-	for _, p := range m.interceptors(extproto.EventToolCall) {
-		resp, err := m.askInterceptor(ctx, p, extproto.EventIntercept{
+	guards, err := m.guards(ctx, extproto.EventToolCall, q.ToolName)
+	if err != nil {
+		return v, err
+	}
+	for _, g := range guards {
+		resp, err := m.askInterceptor(ctx, g, extproto.EventIntercept{
 			Event: extproto.EventToolCall, ToolID: q.ToolID, ToolName: q.ToolName,
 			ToolArgs: v.Args, OriginExtension: q.Origin,
 		})
@@ -43,13 +48,15 @@ func (m *Manager) InterceptToolCall(ctx context.Context, q ToolQuestion) (Verdic
 			return v, ctx.Err()
 		}
 		if err == nil && !resp.Block {
-			err = v.rewrite(p.entry.Name, resp.ModifiedArgs, q.Check)
+			err = v.rewrite(g.peer.entry.Name, resp.ModifiedArgs, q.Check)
 		}
 		switch {
 		case err != nil:
-			p.failOpen("tool_call of "+q.ToolName, err)
+			if v.failed(g, "tool_call of "+q.ToolName, err) {
+				return v, nil
+			}
 		case resp.Block:
-			v.block(p.entry.Name, resp.Reason, "tool call refused by extension guard")
+			v.block(g.peer.entry.Name, resp.Reason, "tool call refused by extension guard")
 			return v, nil
 		}
 	}
@@ -91,16 +98,22 @@ func (v *Verdict) block(by, reason, fallback string) {
 // ctx's.
 func (m *Manager) InterceptTurnStart(ctx context.Context, step int) (Verdict, error) {
 	var v Verdict
-	for _, p := range m.interceptors(extproto.EventTurnStart) {
-		resp, err := m.askInterceptor(ctx, p, extproto.EventIntercept{Event: extproto.EventTurnStart, Step: step})
+	guards, err := m.guards(ctx, extproto.EventTurnStart, "")
+	if err != nil {
+		return v, err
+	}
+	for _, g := range guards {
+		resp, err := m.askInterceptor(ctx, g, extproto.EventIntercept{Event: extproto.EventTurnStart, Step: step})
 		if ctx.Err() != nil {
 			return v, ctx.Err()
 		}
 		switch {
 		case err != nil:
-			p.failOpen("turn_start", err)
+			if v.failed(g, "turn_start", err) {
+				return v, nil
+			}
 		case resp.Block:
-			v.block(p.entry.Name, resp.Reason, "turn blocked by extension guard")
+			v.block(g.peer.entry.Name, resp.Reason, "turn blocked by extension guard")
 			return v, nil
 		}
 	}
@@ -110,43 +123,58 @@ func (m *Manager) InterceptTurnStart(ctx context.Context, step int) (Verdict, er
 // WithholdsText reports whether any extension is asked about messages, so that
 // nothing of one may be shown before its verdict.
 func (m *Manager) WithholdsText() bool {
-	return len(m.interceptors(extproto.EventAssistantMessage)) > 0
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.ContainsFunc(m.peers, func(p *peer) bool {
+		return p.isReady() && p.intercepts[extproto.EventAssistantMessage] ||
+			!p.isReady() && p.guardsWhenDown(extproto.EventAssistantMessage)
+	})
 }
 
 // InterceptAssistantMessage asks the chain about a message's text. The error
 // is ctx's.
 func (m *Manager) InterceptAssistantMessage(ctx context.Context, text string) (Verdict, error) {
 	v := Verdict{Text: text}
-	for _, p := range m.interceptors(extproto.EventAssistantMessage) {
-		resp, err := m.askInterceptor(ctx, p, extproto.EventIntercept{Event: extproto.EventAssistantMessage, Text: v.Text})
+	guards, err := m.guards(ctx, extproto.EventAssistantMessage, "")
+	if err != nil {
+		return v, err
+	}
+	for _, g := range guards {
+		resp, err := m.askInterceptor(ctx, g, extproto.EventIntercept{Event: extproto.EventAssistantMessage, Text: v.Text})
 		if ctx.Err() != nil {
 			return v, ctx.Err()
 		}
 		switch {
 		case err != nil:
-			p.failOpen("assistant_message", err)
+			if v.failed(g, "assistant_message", err) {
+				return v, nil
+			}
 		case resp.Block:
-			v.block(p.entry.Name, resp.Reason, "message withheld by extension guard")
+			v.block(g.peer.entry.Name, resp.Reason, "message withheld by extension guard")
 			return v, nil
 		case resp.ReplaceText != "" && resp.ReplaceText != v.Text:
-			v.Text, v.By = resp.ReplaceText, p.entry.Name
-			v.Changes = append(v.Changes, p.entry.Name+" replaced the text")
+			v.Text, v.By = resp.ReplaceText, g.peer.entry.Name
+			v.Changes = append(v.Changes, g.peer.entry.Name+" replaced the text")
 		}
 	}
 	return v, nil
 }
 
 // askInterceptor puts one question; the deadline begins when it is written.
-func (m *Manager) askInterceptor(ctx context.Context, p *peer, q extproto.EventIntercept) (extproto.EventInterceptResponse, error) {
+// The answer holds no more than the guard may do.
+func (m *Manager) askInterceptor(ctx context.Context, g guard, q extproto.EventIntercept) (extproto.EventInterceptResponse, error) {
+	if g.down {
+		return extproto.EventInterceptResponse{}, g.notRunning()
+	}
 	q.ID = newID()
-	frame, err := p.ask(ctx, ask{
+	frame, err := g.peer.ask(ctx, ask{
 		id: q.ID, frame: q, answer: "event_intercept_response",
-		timeout: m.opts.Timeouts.Intercept, what: p.entry.Name,
+		timeout: g.timeout(), what: g.peer.entry.Name,
 	})
 	if err != nil {
 		return extproto.EventInterceptResponse{}, err
 	}
-	return frame.(extproto.EventInterceptResponse), nil
+	return g.within(q, frame.(extproto.EventInterceptResponse)), nil
 }
 
 // failOpen lets an action pass because its interceptor failed, and says so each

@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/patriceckhart/zot/policies"
 	"github.com/patriceckhart/zot/runtime/event"
 	"github.com/patriceckhart/zot/runtime/tool"
 	"github.com/patriceckhart/zot/transports"
@@ -24,6 +25,11 @@ type Entry struct {
 	Launch func(ctx context.Context, stderr io.Writer) (transports.Conn, error)
 	// Withheld names the environment variables that it does not get to see.
 	Withheld []string
+	// Rights is the policy for it. Nil allows everything and bounds nothing.
+	Rights *policies.Bound
+	// Contributes is what its manifest declares. Nil declares nothing, and then
+	// anything within the rights may be registered.
+	Contributes *Contributes
 }
 
 // A Plan is what should run, in rank order, and what cannot.
@@ -83,6 +89,11 @@ type Options struct {
 	// Request serves a host service by name. Nil takes the request capability
 	// away.
 	Request func(ctx context.Context, extension, method string, args json.RawMessage) (json.RawMessage, error)
+	// Audit is called, from any goroutine, for each distinct thing that the
+	// policy keeps from an extension, the first time it is tried. It must not
+	// call the manager. The capability "limits" stands for a limit, with its name
+	// as the value. Nil is allowed.
+	Audit func(extension string, capability policies.Capability, value string, d policies.Decision)
 	// Interactive says that a person is there to answer interactive tools.
 	Interactive bool
 	// LogDir is the folder of the extensions' logs; empty keeps none.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/patriceckhart/zot/packages/agent/extproto"
+	"github.com/patriceckhart/zot/policies"
 	"github.com/patriceckhart/zot/runtime/event"
 )
 
@@ -23,6 +24,9 @@ func (m *Manager) panelAsked(p *peer, resp extproto.CommandResponse) {
 // openPanel opens a panel for p. asked says that a command of the user did it.
 func (m *Manager) openPanel(p *peer, f extproto.Panel, asked bool) {
 	m.update(func(fx *effects) {
+		if !p.may(fx, true, policies.Panels, "", "a panel") {
+			return
+		}
 		if m.panel != nil && (m.panel.peer != p || m.panel.id != f.ID) {
 			former := *m.panel
 			fx.emit(event.ExtPanelClose{Extension: former.peer.entry.Name, ID: former.id})
@@ -120,7 +124,12 @@ func (m *Manager) PanelClosed(extension, id string) {
 
 // submit passes on text that an extension hands to the prompt.
 func (m *Manager) submit(p *peer, text string) {
-	if text = strings.TrimSpace(text); text != "" {
-		m.emit(event.ExtSubmit{Extension: p.entry.Name, Text: text})
+	if text = strings.TrimSpace(text); text == "" {
+		return
 	}
+	m.update(func(fx *effects) {
+		if ok, ask := p.submission(fx); ok {
+			fx.emit(event.ExtSubmit{Extension: p.entry.Name, Text: text, Ask: ask})
+		}
+	})
 }

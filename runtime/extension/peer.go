@@ -35,6 +35,7 @@ type peer struct {
 	entry Entry
 	log   *logFile
 	pend  *pending
+	bounds
 
 	// life ends with the extension, and with it what it had zot do.
 	life context.Context
@@ -78,7 +79,7 @@ func newPeer(m *Manager, e Entry, rank int) *peer {
 	if e.Launch == nil {
 		logs = "" // nothing runs, so nothing is said
 	}
-	return &peer{
+	p := &peer{
 		m: m, entry: e, rank: rank, state: StateStarting, life: life, die: die,
 		log:     openLog(logs, e.Name, m.opts.Limits.LogBytes),
 		pend:    newPending(),
@@ -87,6 +88,8 @@ func newPeer(m *Manager, e Entry, rank int) *peer {
 		observes: map[string]bool{}, intercepts: map[string]bool{},
 		live: map[string]*liveCall{}, ownCalls: map[string]context.CancelCauseFunc{},
 	}
+	p.scope.Store(newScope(e.Rights))
+	return p
 }
 
 // run is the life of a peer. It ends when the extension is gone.

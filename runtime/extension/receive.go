@@ -7,11 +7,15 @@ import (
 	"time"
 
 	"github.com/patriceckhart/zot/packages/agent/extproto"
+	"github.com/patriceckhart/zot/policies"
 	"github.com/patriceckhart/zot/runtime/event"
 )
 
 // receive handles one line. An error ends the connection.
 func (p *peer) receive(line []byte) error {
+	if err := p.count(); err != nil {
+		return err
+	}
 	head, err := extproto.Peek(line)
 	if err != nil {
 		p.oddLine("malformed json frame", "skipped a line that is no frame", line, err)
@@ -35,7 +39,7 @@ func (p *peer) receive(line []byte) error {
 		p.dispatch(frame)
 	}
 	p.touch()
-	return nil
+	return p.fault
 }
 
 // oddLine logs a line that could not be used, with its first bytes, once a kind.
@@ -112,7 +116,7 @@ func (p *peer) dispatch(frame extproto.Frame) {
 	case extproto.EventInterceptResponse:
 		p.answered(f.ID, f, nil)
 	case extproto.Notify:
-		if f.Message != "" {
+		if f.Message != "" && p.allowed(policies.Notify, "", "a note") {
 			m.emit(event.ExtNotify{Extension: name, Level: noteLevel(f.Level), Message: f.Message})
 		}
 	case extproto.ClearNotes:
@@ -148,6 +152,7 @@ func (p *peer) answered(id string, f extproto.Frame, before func()) {
 		p.log.printf("ignored a %s for id %q: nothing waits for it (late, doubled or unknown)", f.FrameType(), id)
 		return
 	}
+	p.rate.giveBack()
 	p.outbox().read(w.offset)
 	if before != nil {
 		before()

@@ -15,8 +15,9 @@ type Status struct {
 	Commands, Tools                 []Registration
 	Observes, Intercepts            []string
 	Capabilities                    []string
-	Messages                        []string // diagnostics, oldest first
-	Withheld                        []string // environment variables it does not see
+	Messages                        []string  // diagnostics, oldest first
+	Withheld                        []string  // environment variables it does not see
+	Refusals                        []Refusal // what the policy kept from it, oldest first
 	StartTime                       time.Duration
 }
 
@@ -52,6 +53,7 @@ func (m *Manager) statusOf(p *peer) Status {
 		Exec: p.entry.Exec, State: p.state, LogPath: p.log.path,
 		Observes: keys(p.observes), Intercepts: keys(p.intercepts), Capabilities: keys(p.caps),
 		Messages: slices.Clone(p.messages), Withheld: p.entry.Withheld,
+		Refusals: slices.Clone(p.refusals),
 	}
 	if p.err != nil {
 		s.Error = p.err.Error()

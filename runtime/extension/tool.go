@@ -63,8 +63,17 @@ func (t *proxy) Run(ctx context.Context, call tool.Call) (tool.Result, error) {
 	if t.reg.Interactive {
 		timeout = 0
 	}
+	timeout = p.scope.Load().callTime(timeout)
+	leave, err := p.enter(ctx, timeout)
+	if err != nil {
+		return t.noRoom(ctx, err)
+	}
+	defer leave()
 	id := newID()
-	done := p.begin(ctx, id, call, t.reg.Name)
+	done, err := p.begin(ctx, id, call, t.reg)
+	if err != nil {
+		return tool.ErrorResult(fmt.Sprintf("extension %s failed: %v", name, err)), nil
+	}
 	defer done()
 	frame, err := p.ask(ctx, ask{
 		id: id, frame: extproto.ToolCall{ID: id, Name: t.reg.Name, Args: objectOrEmpty(call.Args)},
@@ -81,17 +90,38 @@ func (t *proxy) Run(ctx context.Context, call tool.Call) (tool.Result, error) {
 		}
 		return r, nil
 	}
-	return convertResult(frame.(extproto.ToolResult)), nil
+	return convertResult(p.fit(frame.(extproto.ToolResult), t.reg.Name)), nil
 }
 
-// begin enters a call among those the extension works on.
-func (p *peer) begin(ctx context.Context, id string, call tool.Call, name string) (done func()) {
+// noRoom is the result of a call that was never sent.
+func (t *proxy) noRoom(ctx context.Context, err error) (tool.Result, error) {
+	if ctx.Err() != nil {
+		return tool.Result{}, ctx.Err()
+	}
+	r := tool.ErrorResult(fmt.Sprintf("extension %s/%s failed: %v", t.peer.entry.Name, t.reg.Name, err))
+	if errors.As(err, new(*limitError)) {
+		r.Status = tool.TimedOut
+	}
+	return r, nil
+}
+
+// begin enters a call among those the extension works on. The error says that
+// the tool was withdrawn.
+func (p *peer) begin(ctx context.Context, id string, call tool.Call, reg *toolReg) (done func(), err error) {
 	chain, _ := ctx.Value(chainKey{}).([]string)
 	p.m.update(func(*effects) {
-		p.live[id] = &liveCall{modelID: call.ID, chain: append(slices.Clone(chain), name), ctx: ctx}
+		if reg.withdrawn {
+			err = errWithdrawn
+			return
+		}
+		p.live[id] = &liveCall{modelID: call.ID, chain: append(slices.Clone(chain), reg.Name), ctx: ctx}
 	})
-	return func() { p.m.update(func(*effects) { delete(p.live, id) }) }
+	return func() { p.m.update(func(*effects) { delete(p.live, id) }) }, err
 }
+
+// errWithdrawn says that the policy does not let the extension have a tool any
+// more.
+var errWithdrawn = errors.New("its right to the tool was withdrawn")
 
 // cancel tells an extension that asked for it that a call is abandoned.
 func (t *proxy) cancel(id string, err error) {
