@@ -1,6 +1,9 @@
 package fetch
 
-import "net/netip"
+import (
+	"net/netip"
+	"strings"
+)
 
 // globalV6 is all of IPv6 that is routed on the internet. What is outside of it
 // needs no entry in the list: loopback, link-local, unique-local, multicast,
@@ -51,4 +54,16 @@ func public(a netip.Addr) bool {
 		}
 	}
 	return true
+}
+
+// localName says whether a host name can only mean this machine or its network:
+// nobody can register it. Any other name is its owner's to point where he
+// likes, so that naming it in a grant opens no address but public ones.
+func localName(host string) bool {
+	for _, tail := range []string{".localhost", ".local", ".internal", ".home.arpa"} {
+		if strings.HasSuffix(host, tail) {
+			return true
+		}
+	}
+	return !strings.Contains(host, ".")
 }

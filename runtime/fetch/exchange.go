@@ -54,7 +54,7 @@ func (f *Fetcher) judge(ctx context.Context, name string, t *target) ([]netip.Ad
 		}
 		return nil, refuse(extproto.CodeDenied, "net.connect does not reach %s%s", hostport, why)
 	}
-	named := f.opts.Named(name, hostport)
+	named := (t.addr.IsValid() || localName(t.host)) && f.opts.Named(name, hostport)
 	candidates := []netip.Addr{t.addr}
 	if !t.addr.IsValid() {
 		var err error

@@ -14,7 +14,10 @@
 //     a stranger's name server.
 //  3. zot looks the name up itself. Addresses that are not on the public
 //     internet (address.go) are passed over, unless Options.Named says that
-//     the grant has this very host or address.
+//     the grant has this very address, or the name where it is one that only
+//     the own network gives out: localhost, one without a dot, or below
+//     .localhost, .local, .internal or .home.arpa. Any other name is its
+//     owner's to point at this machine, and so is no leave to follow it there.
 //  4. The connection goes to an address that has passed, with no second
 //     look-up in between that could answer differently, and is used for this
 //     one request only.
