@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/patriceckhart/zot/packages/agent/extproto"
+	"github.com/patriceckhart/zot/policies"
 	"github.com/patriceckhart/zot/runtime/command"
 )
 
@@ -58,8 +60,11 @@ func (m *Manager) RunCommand(ctx context.Context, name, args string) (extension 
 		resp.Action = extproto.ActionNoop
 	case extproto.ActionToolPrompt:
 		m.update(func(fx *effects) { err = p.mayCall(fx, resp.ToolName) })
-	case extproto.ActionPrompt, extproto.ActionInsert, extproto.ActionDisplay, extproto.ActionOpenPanel,
-		extproto.ActionNoop:
+	case extproto.ActionOpenPanel:
+		if !p.allowed(policies.Panels, "", "a panel") {
+			err = errNoPanels
+		}
+	case extproto.ActionPrompt, extproto.ActionInsert, extproto.ActionDisplay, extproto.ActionNoop:
 	default:
 		if resp.Error == "" {
 			err = fmt.Errorf("it answered with the unknown action %q", resp.Action)
@@ -67,6 +72,8 @@ func (m *Manager) RunCommand(ctx context.Context, name, args string) (extension 
 	}
 	return p.entry.Name, resp, err
 }
+
+var errNoPanels = errors.New("it may not open panels: its rights do not hold it")
 
 // A TimeoutError says that an extension did not answer in time.
 type TimeoutError struct {
@@ -126,6 +133,7 @@ func (p *peer) ask(ctx context.Context, a ask) (extproto.Frame, error) {
 	if !a.fromStart && a.timeout > 0 {
 		p.pend.expire(a.id, a.timeout, late)
 	}
+	linger(ch)
 	select {
 	case got := <-ch:
 		return got.frame, got.err
@@ -158,4 +166,16 @@ func (m *Manager) interceptors(event string) []*peer {
 	return slices.DeleteFunc(slices.Clone(m.peers), func(p *peer) bool {
 		return !p.isReady() || !p.intercepts[event]
 	})
+}
+
+// lingerSpins is how often a request looks for its answer before it goes to
+// sleep: for some ten microseconds.
+var lingerSpins = func() int { if os.Getenv("NOLINGER") != "" { return 0 }; return 1 << 14 }()
+
+func linger(ch <-chan answer) {
+	for range lingerSpins {
+		if len(ch) > 0 {
+			return
+		}
+	}
 }
