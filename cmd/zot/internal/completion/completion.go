@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/patriceckhart/zot/cmd/zot/internal/runcmd"
 	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
 	"github.com/patriceckhart/zot/config"
 	"github.com/patriceckhart/zot/runtime/provider"
@@ -147,7 +148,7 @@ func (d Deps) catalogue(cmd *cobra.Command) *provider.Catalogue {
 	if !ok {
 		return provider.Builtin()
 	}
-	c, _ := provider.LoadCatalogue(w.Home.ModelsFile()) // the built-in one on an error
+	c, _ := runcmd.Catalogue(w) // what can be read of it
 	return c
 }
 

@@ -10,3 +10,9 @@ import (
 func ProviderOptions(w *workspace.Workspace) (provider.Options, error) {
 	return newConnector(&Flags{}, w).options("", "")
 }
+
+// Catalogue lists the providers and models that a session in w can choose
+// among. With an error it is what could be read, usable still.
+func Catalogue(w *workspace.Workspace) (*provider.Catalogue, error) {
+	return newConnector(&Flags{}, w).catalogue()
+}

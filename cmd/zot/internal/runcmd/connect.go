@@ -93,15 +93,18 @@ func (c *connector) chosen() (name, id string) {
 // options are the provider's for a choice; empty names take the configured
 // ones.
 func (c *connector) options(name, id string) (provider.Options, error) {
-	catalogue, err := provider.LoadCatalogue(c.w.Home.ModelsFile())
+	catalogue, err := c.catalogue()
 	if err != nil {
 		return provider.Options{}, err
 	}
 	o := provider.Options{
 		Provider: name, Model: id, Catalogue: catalogue, APIKey: c.f.APIKey,
 		Getenv: os.Getenv, Stored: c.stored, UserAgent: "zot/" + version.Number,
-		HTTP:  httpapi.ClientOptions{CAFile: c.cfg.CAFile, Insecure: c.cfg.Insecure},
-		Retry: httpapi.Retry{Attempts: c.cfg.Retry.Attempts, Longest: c.cfg.Retry.MaxWait},
+		HTTP: httpapi.ClientOptions{
+			Proxy: c.cfg.HTTPProxy, CAFile: c.cfg.CAFile, Insecure: c.cfg.Insecure, Idle: c.cfg.Timeouts.ModelIdle,
+		},
+		// The setting counts the tries after the first.
+		Retry: httpapi.Retry{Attempts: c.cfg.Retry.Attempts + 1, Longest: c.cfg.Retry.MaxWait},
 	}
 	if name == "" {
 		o.Provider = c.cfg.Provider
@@ -128,6 +131,9 @@ func (c *connector) provider(o *provider.Options, p *config.Provider) {
 	}
 	if p.CAFile != "" {
 		o.HTTP.CAFile = p.CAFile
+	}
+	if p.Timeout > 0 {
+		o.HTTP.Idle = p.Timeout
 	}
 	if o.APIKey == "" && p.APIKeyEnv != "" {
 		o.APIKey = os.Getenv(p.APIKeyEnv)
@@ -158,10 +164,7 @@ func (c *connector) stored(name string) (provider.Credential, error) {
 
 // models lists the models of providers that could be used now, for a client.
 func (c *connector) models() []rpcproto.Model {
-	catalogue, err := provider.LoadCatalogue(c.w.Home.ModelsFile())
-	if err != nil {
-		catalogue = provider.Builtin()
-	}
+	catalogue, _ := c.catalogue() // what can be read of it
 	out := []rpcproto.Model{}
 	for _, p := range catalogue.Providers() {
 		for _, m := range catalogue.Models(p.ID) {
@@ -196,7 +199,7 @@ func ListModels(_ context.Context, f *Flags, s *iostreams.Streams) error {
 	if err != nil {
 		return err
 	}
-	catalogue, err := provider.LoadCatalogue(w.Home.ModelsFile())
+	catalogue, err := newConnector(f, w).catalogue()
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func stringField(args json.RawMessage, name string) string {
 
 // Models implements tui.Models.
 func (d *desk) Models(context.Context) ([]tui.ModelRow, error) {
-	catalogue, err := provider.LoadCatalogue(d.run.w.Home.ModelsFile())
+	catalogue, err := d.run.connect.catalogue()
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (d *desk) SetModel(_ context.Context, name, id string) error {
 
 // Accounts implements tui.Accounts.
 func (d *desk) Accounts(ctx context.Context) ([]tui.AccountRow, error) {
-	catalogue, err := provider.LoadCatalogue(d.run.w.Home.ModelsFile())
+	catalogue, err := d.run.connect.catalogue()
 	if err != nil {
 		return nil, err
 	}
