@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/patriceckhart/zot/runtime/command"
+	"github.com/patriceckhart/zot/runtime/event"
 	"github.com/patriceckhart/zot/runtime/extension"
 	"github.com/patriceckhart/zot/runtime/guard"
 	"github.com/patriceckhart/zot/runtime/host"
@@ -161,6 +162,16 @@ func (d *desk) Confirm(ctx context.Context, q guard.Question) (guard.Answer, err
 	return guard.Answer{
 		Allow: option != answerNo, Always: option == answerTool, Everything: option == answerAll,
 	}, nil
+}
+
+// maySubmit asks whether a prompt that an extension submits may run.
+func (d *desk) maySubmit(ctx context.Context, e event.ExtSubmit) bool {
+	const yes, no = 0, 1
+	option := d.question(ctx, tui.Ask{
+		Kind: dialog.Confirm, From: e.Extension, Title: "submit this prompt?", Command: e.Text,
+		Options: []dialog.Option{{Label: "yes"}, {Label: "no"}}, Cancel: no, Default: no,
+	})
+	return ctx.Err() == nil && option == yes
 }
 
 // exact is what would run, to the letter: the command of bash, else the

@@ -142,7 +142,7 @@ func (d *desk) relay(ctx context.Context, out chan<- event.Event) {
 			return
 		}
 		for _, e := range d.events.take() {
-			d.note(e)
+			d.note(ctx, e)
 			for _, shown := range inWords(e) {
 				select {
 				case out <- shown:
@@ -155,7 +155,7 @@ func (d *desk) relay(ctx context.Context, out chan<- event.Event) {
 }
 
 // note keeps what the status line shows, and carries out a submission.
-func (d *desk) note(e event.Event) {
+func (d *desk) note(ctx context.Context, e event.Event) {
 	switch e := e.(type) {
 	case event.UserMessage:
 		d.setBusy(true)
@@ -164,7 +164,15 @@ func (d *desk) note(e event.Event) {
 	case event.ModelChanged:
 		go d.refresh()
 	case event.ExtSubmit:
-		d.Submit(tui.Prompt{Text: e.Text})
+		if !e.Ask {
+			d.Submit(tui.Prompt{Text: e.Text})
+			return
+		}
+		go func() { // ends with the answer, or with the interface
+			if d.maySubmit(ctx, e) {
+				d.Submit(tui.Prompt{Text: e.Text})
+			}
+		}()
 	}
 }
 
