@@ -27,7 +27,6 @@ type rule struct {
 	grant    *Grant // nil: the rule does not bound rights
 	reason   string
 	at       Origin
-	dead     string // why it can never hold, for Check; or empty
 }
 
 // A Requirement is an extension that must run. Only managed and user name one.

@@ -28,31 +28,6 @@ func (l *lines) pos(offset int) Pos {
 	return Pos{Line: line, Column: utf8.RuneCount(l.data[l.starts[line-1]:offset]) + 1}
 }
 
-// offset is the inverse of pos.
-func (l *lines) offset(p Pos) int {
-	if p.Line < 1 || p.Line > len(l.starts) {
-		return len(l.data)
-	}
-	at := l.starts[p.Line-1]
-	for range p.Column - 1 {
-		_, n := utf8.DecodeRune(l.data[at:])
-		at += n
-	}
-	return min(at, len(l.data))
-}
-
-// end is the offset just after the text of a line, its line end not counted.
-func (l *lines) end(line int) int {
-	if line >= len(l.starts) {
-		return len(l.data)
-	}
-	at := l.starts[line] - 1
-	if at > l.starts[line-1] && l.data[at-1] == '\r' {
-		at--
-	}
-	return at
-}
-
 func lineText(data []byte, line int) string {
 	for ; line > 1; line-- {
 		i := bytes.IndexByte(data, '\n')

@@ -110,13 +110,6 @@ func coded(code int, format string, args ...any) error {
 	return &exit.Error{Code: code, Err: fmt.Errorf(format, args...)}
 }
 
-func (c *command) now() time.Time {
-	if c.Now != nil {
-		return c.Now()
-	}
-	return time.Now()
-}
-
 // A place is where a command works, with all that it finds there.
 type place struct {
 	*workspace.Workspace
