@@ -207,7 +207,7 @@ func TestEveryFaultHasItsPlaceAndGoodKeysApply(t *testing.T) {
 		`HOME/config.json:6:25: timeouts.hello: 0s is out of bounds; write from 100ms to 10m0s`,
 		`HOME/config.json:6:28: unknown setting "timeouts.helo"; did you mean "hello"?`,
 		`HOME/config.json:6:47: timeouts.tool: "soon" is not a duration; write seconds, or a unit`,
-		`HOME/config.json:7:16: reasoning: "hgih" is not among its values; write one of off, minimum`,
+		`HOME/config.json:7:16: reasoning: "hgih" is not among its values; write one of off, minimal`,
 		`HOME/config.json:8:13: "limits" must be an object, and is null`,
 		`HOME/config.json:9:9: "ui" must be an object, and is a number`,
 		`HOME/config.json:10:12: tools: item 2 is a number, and must be a string`,

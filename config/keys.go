@@ -22,7 +22,7 @@ var table = []Key{
 		bind: func(c *Config, _ []string) any { return &c.Provider }},
 	{Name: "model", Type: Text, Layers: anyone, Doc: "The model to use, by the provider's own id.",
 		bind: func(c *Config, _ []string) any { return &c.Model }},
-	{Name: "reasoning", Type: Text, Enum: []string{"off", "minimum", "low", "medium", "high", "xhigh", "max"}, Layers: anyone,
+	{Name: "reasoning", Type: Text, Enum: []string{"off", "minimal", "low", "medium", "high", "xhigh", "max"}, Layers: anyone,
 		Doc:  "How much a model that can reason is asked to. Without it, the model's own default.",
 		bind: func(c *Config, _ []string) any { return &c.Reasoning }},
 	{Name: "temperature", Type: Number, Min: 0, Max: 2, Layers: anyone, Doc: "Sampling temperature. Without it, the provider's own.",
