@@ -1,6 +1,7 @@
 package mancmd
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"github.com/patriceckhart/zot/config"
+	"github.com/patriceckhart/zot/config/document"
+	"github.com/patriceckhart/zot/policies"
 	"github.com/patriceckhart/zot/runtime/provider"
 )
 
@@ -183,4 +186,53 @@ func hasHeading(text, anchor string) bool {
 		}
 	}
 	return false
+}
+
+var fenced = regexp.MustCompile("(?ms)^```(json|yaml)\n(.*?)^```$")
+
+// Every settings file and table in the pages can be used as it stands.
+func TestFilesOfTheManual(t *testing.T) {
+	for _, page := range []string{"configuration.md", "policy.md", "providers.md"} {
+		data, err := os.ReadFile(filepath.Join("../../../../docs", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range fenced.FindAllStringSubmatch(string(data), -1) {
+			if err := usable(t, m[1], m[2]); err != nil {
+				t.Errorf("docs/%s:\n%s\n%v", page, m[2], err)
+			}
+		}
+	}
+}
+
+// usable reads a block as what it looks like.
+func usable(t *testing.T, kind, text string) error {
+	switch {
+	case strings.Contains(text, `"tests"`):
+		_, err := policies.ParseTable("policy.tests."+kind, []byte(text))
+		return err
+	case strings.Contains(text, `"models": [`):
+		_, err := provider.Builtin().Overlay("models.json", []byte(text))
+		return err
+	}
+	file := filepath.Join(t.TempDir(), "config."+kind)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return err
+	}
+	problems, err := config.CheckFile(config.User, file, config.Options{UserHome: t.TempDir()})
+	for _, p := range problems {
+		err = errors.Join(err, p)
+	}
+	parsed, parseErr := document.Parse(file, []byte(text))
+	if parseErr != nil {
+		return parseErr
+	}
+	layer := policies.User
+	if strings.Contains(text, `"recommend"`) {
+		layer = policies.Project
+	}
+	for _, p := range policies.Load([]policies.Section{{Layer: layer, File: file, Text: []byte(text), Node: parsed.Root.Get("policy")}}).Problems {
+		err = errors.Join(err, p)
+	}
+	return err
 }
