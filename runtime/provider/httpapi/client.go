@@ -37,6 +37,10 @@ type ClientOptions struct {
 	CAFile   string        // PEM file of certificates to trust besides the system's
 	Insecure bool          // accept any certificate
 	Idle     time.Duration // silence after which a call fails; 0 means DefaultIdle, below 0 never
+	Connect  time.Duration // how long a connection may take to be made; 0 means 30 s
+	// Headers are sent along with each request; what a client itself sends
+	// under such a name stays.
+	Headers map[string]string
 }
 
 // NewClient returns a client with the given settings. It follows no redirects:
@@ -44,6 +48,9 @@ type ClientOptions struct {
 func NewClient(o ClientOptions) (*http.Client, error) {
 	tr := http.DefaultTransport.(*http.Transport).Clone()
 	tr.MaxIdleConnsPerHost = 8
+	if o.Connect > 0 {
+		tr.DialContext = (&net.Dialer{Timeout: o.Connect, KeepAlive: 30 * time.Second}).DialContext
+	}
 	if o.Proxy != "" {
 		u, err := url.Parse(o.Proxy)
 		if err != nil || u.Host == "" {
@@ -70,7 +77,7 @@ func NewClient(o ClientOptions) (*http.Client, error) {
 		o.Idle = DefaultIdle
 	}
 	return &http.Client{
-		Transport:     &idleTransport{tr, o.Idle},
+		Transport:     &headerTransport{&idleTransport{tr, o.Idle}, o.Headers},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}, nil
 }
@@ -95,11 +102,42 @@ func isLoopback(host string) bool {
 	return host == "localhost" || (ip != nil && ip.IsLoopback())
 }
 
+// headerTransport adds headers to requests.
+type headerTransport struct {
+	base    http.RoundTripper
+	headers map[string]string
+}
+
+func (t *headerTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	if len(t.headers) == 0 {
+		return t.base.RoundTrip(req)
+	}
+	req = req.Clone(req.Context()) // it is the caller's
+	for name, value := range t.headers {
+		if req.Header.Get(name) == "" {
+			req.Header.Set(name, value)
+		}
+	}
+	return t.base.RoundTrip(req)
+}
+
+// CloseIdleConnections lets [http.Client.CloseIdleConnections] through.
+func (t *headerTransport) CloseIdleConnections() { closeIdle(t.base) }
+
 // idleTransport ends a call when no byte arrived for the given time, counting
 // from the sending of the request.
 type idleTransport struct {
 	base http.RoundTripper
 	idle time.Duration
+}
+
+// CloseIdleConnections lets [http.Client.CloseIdleConnections] through.
+func (t *idleTransport) CloseIdleConnections() { closeIdle(t.base) }
+
+func closeIdle(t http.RoundTripper) {
+	if c, ok := t.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
 }
 
 func (t *idleTransport) RoundTrip(req *http.Request) (*http.Response, error) {

@@ -102,6 +102,7 @@ func (c *connector) options(name, id string) (provider.Options, error) {
 		Getenv: os.Getenv, Stored: c.stored, UserAgent: "zot/" + version.Number,
 		HTTP: httpapi.ClientOptions{
 			Proxy: c.cfg.HTTPProxy, CAFile: c.cfg.CAFile, Insecure: c.cfg.Insecure, Idle: c.cfg.Timeouts.ModelIdle,
+			Connect: c.cfg.Timeouts.ModelConnect,
 		},
 		// The setting counts the tries after the first.
 		Retry: httpapi.Retry{Attempts: c.cfg.Retry.Attempts + 1, Longest: c.cfg.Retry.MaxWait},
@@ -132,6 +133,7 @@ func (c *connector) provider(o *provider.Options, p *config.Provider) {
 	if p.CAFile != "" {
 		o.HTTP.CAFile = p.CAFile
 	}
+	o.HTTP.Headers = p.Headers
 	if p.Timeout > 0 {
 		o.HTTP.Idle = p.Timeout
 	}
