@@ -91,6 +91,7 @@ func (a *run) build(as face) error {
 		withhold: secretNames(cfg), report: a.report,
 	}
 	ext.Request = newServices(a.planner).serve
+	ext.Audit = a.planner.audit
 	opts := host.Options{
 		Version: version.Number, CWD: a.w.CWD, Connect: a.connect.connect,
 		Tools: a.builtin, Only: a.onlyTools(cfg), Plan: a.planner.plan, Extensions: ext,

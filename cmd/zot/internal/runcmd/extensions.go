@@ -7,6 +7,7 @@ import (
 
 	"github.com/patriceckhart/zot/cmd/zot/internal/policycmd/gate"
 	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
+	"github.com/patriceckhart/zot/packages/agent/extproto"
 	"github.com/patriceckhart/zot/policies"
 	"github.com/patriceckhart/zot/runtime/event"
 	"github.com/patriceckhart/zot/runtime/extension"
@@ -95,6 +96,13 @@ func heldBack(found discovery.Plan, g *gate.Gate) (event.PolicyStatus, []policie
 	return status, decisions
 }
 
+// audit writes what an extension was refused to the log of decisions.
+func (p *planner) audit(name string, c policies.Capability, value string, d policies.Decision) {
+	if g, _ := p.decisions(); g != nil {
+		_ = g.Record(name, c, value, d) // a log that must be kept was checked before anything loaded
+	}
+}
+
 // decisions are those that hold something back in the latest plan.
 func (p *planner) decisions() (*gate.Gate, []policies.Decision) {
 	p.mu.Lock()
@@ -117,11 +125,30 @@ func (p *planner) entry(c *discovery.Candidate, g *gate.Gate) extension.Entry {
 		Name: m.Name, Version: m.Version, Scope: string(c.Scope), Dir: c.Dir, DataDir: c.Dir, Exec: m.Exec,
 	}
 	if m.Kind() == manifest.Protocol {
+		e.Contributes = contributes(m)
 		l := &launcher{p: p, m: m, dir: c.Dir, bound: g.Bound(c), gate: g}
 		l.prepare(&e)
 		e.Launch = l.launch
 	}
 	return e
+}
+
+// contributes is what a manifest declares, in the words of the manager.
+func contributes(m *manifest.Manifest) *extension.Contributes {
+	if !m.Contributes.Declared {
+		return nil
+	}
+	c := &extension.Contributes{}
+	for _, d := range m.Contributes.Commands {
+		c.Commands = append(c.Commands, extproto.RegisterCommand{Name: d.Name, Description: d.Description})
+	}
+	for _, d := range m.Contributes.Tools {
+		c.Tools = append(c.Tools, extproto.RegisterTool{
+			Name: d.Name, Description: d.Description, Schema: d.Schema, OutputSchema: d.OutputSchema,
+			Deferred: d.Deferred, Interactive: d.Interactive,
+		})
+	}
+	return c
 }
 
 // managerOptions are the settings of the extension manager.

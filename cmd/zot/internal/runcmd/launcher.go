@@ -37,6 +37,12 @@ func (l *launcher) prepare(e *extension.Entry) {
 	if l.bound != nil {
 		l.granted = l.bound.Granted()
 	}
+	if l.m.Transport == manifest.WASI && l.granted.All {
+		l.granted = policies.ProtocolRights() // a module has what it asks for, and never all
+	}
+	if l.bound != nil && (!l.granted.All || l.bound.Required() || l.m.Contributes.Declared) {
+		e.Rights = l.bound // what has every right is bounded by nothing
+	}
 	if mode, _ := l.gate.Set.Mode(); mode > policies.Open {
 		// Pinned code runs from a store that nobody writes to, so its state
 		// lives elsewhere.
@@ -44,9 +50,6 @@ func (l *launcher) prepare(e *extension.Entry) {
 		e.DataDir = l.p.w.Home.DataDir(l.m.Name)
 	}
 	full, _ := extension.Environ(l.p.w.Environ, nil, l.m.Env, l.m.Name, l.p.w.CWD)
-	if l.m.Transport == manifest.WASI && l.granted.All {
-		l.granted = policies.ProtocolRights() // a module has what it asks for, and never all
-	}
 	env, secrets := confinement.Environ(full, l.granted, l.secret)
 	l.env = l.withOwn(env)
 	for _, name := range secrets {
