@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"strings"
