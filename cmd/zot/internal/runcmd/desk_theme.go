@@ -71,12 +71,14 @@ func (d *desk) SaveTheme(_ context.Context, name string) error {
 }
 
 // Report implements tui.Reports.
-func (d *desk) Report(_ context.Context, topic, args string) (string, error) {
+func (d *desk) Report(ctx context.Context, topic, args string) (string, error) {
 	switch topic {
 	case "config", "settings":
 		return d.reportConfig(), nil
 	case "policy", "trust":
 		return d.reportPolicy(), nil
+	case "doctor":
+		return d.reportDoctor(ctx, args), nil
 	}
 	return "", errors.New("run `zot " + topic + "` in a shell for this")
 }
