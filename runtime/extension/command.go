@@ -170,7 +170,12 @@ func (m *Manager) interceptors(event string) []*peer {
 
 // lingerSpins is how often a request looks for its answer before it goes to
 // sleep: for some ten microseconds.
-var lingerSpins = func() int { if os.Getenv("NOLINGER") != "" { return 0 }; return 1 << 14 }()
+var lingerSpins = func() int {
+	if os.Getenv("NOLINGER") != "" {
+		return 0
+	}
+	return 1 << 14
+}()
 
 func linger(ch <-chan answer) {
 	for range lingerSpins {
