@@ -94,9 +94,10 @@ func (s *server) submit(c rpcproto.Command, enqueue func()) {
 
 func (s *server) state() rpcproto.StateData {
 	h := s.opts.Host
+	ahead := h.Ahead() // the one that runs, and those that wait
 	data := rpcproto.StateData{
-		CWD: h.CWD(), MessageCount: len(h.Transcript()), Busy: h.Busy(),
-		Usage: wire.UsageCount(h.Usage()), SessionID: h.SessionID(), Queued: len(h.Queue()),
+		CWD: h.CWD(), MessageCount: len(h.Transcript()), Busy: ahead > 0,
+		Usage: wire.UsageCount(h.Usage()), SessionID: h.SessionID(), Queued: max(ahead-1, 0),
 	}
 	data.Provider, data.Model, data.Reasoning = s.model()
 	return data
