@@ -168,6 +168,9 @@ func (m *Manager) request(p *peer, f extproto.Request) {
 		var re *RequestError
 		switch {
 		case errors.As(err, &re):
+			if re.Code == extproto.CodeDenied {
+				m.update(func(fx *effects) { p.requestDenied(fx, f.Method, re.Message) })
+			}
 			refuse(re.Code, re.Message)
 		case err != nil:
 			refuse("failed", err.Error())

@@ -61,8 +61,12 @@ func (m *Manager) RunCommand(ctx context.Context, name, args string) (extension 
 	case extproto.ActionToolPrompt:
 		m.update(func(fx *effects) { err = p.mayCall(fx, resp.ToolName) })
 	case extproto.ActionOpenPanel:
-		if !p.allowed(policies.Panels, "", "a panel") {
-			err = errNoPanels
+		if resp.OpenPanel != nil {
+			m.update(func(fx *effects) {
+				if !p.mayOpen(fx, resp.OpenPanel.ID) {
+					err = errNoPanel
+				}
+			})
 		}
 	case extproto.ActionPrompt, extproto.ActionInsert, extproto.ActionDisplay, extproto.ActionNoop:
 	default:
@@ -73,7 +77,7 @@ func (m *Manager) RunCommand(ctx context.Context, name, args string) (extension 
 	return p.entry.Name, resp, err
 }
 
-var errNoPanels = errors.New("it may not open panels: its rights do not hold it")
+var errNoPanel = errors.New("it may not open this panel: its rights do not hold it")
 
 // A TimeoutError says that an extension did not answer in time.
 type TimeoutError struct {

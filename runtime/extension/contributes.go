@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"slices"
 
 	"github.com/patriceckhart/zot/packages/agent/extproto"
 )
@@ -13,6 +14,13 @@ import (
 type Contributes struct {
 	Commands []extproto.RegisterCommand
 	Tools    []extproto.RegisterTool
+	// Panels are the ids of the panels that may be opened. Nil: any.
+	Panels []string
+}
+
+// hasPanel reports whether a panel is declared.
+func (c *Contributes) hasPanel(id string) bool {
+	return c == nil || c.Panels == nil || slices.Contains(c.Panels, id)
 }
 
 // hasCommand reports whether the command is declared as it is registered.

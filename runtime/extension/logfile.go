@@ -14,12 +14,13 @@ func LogPath(dir, name string) string { return filepath.Join(dir, "ext-"+name+".
 
 // A logFile takes what an extension writes to its standard error, and the
 // host's own lines about it, which begin with "[zot] ". It is opened for append
-// with mode 0600 and rotated at a size, keeping two older files (.1 and .2).
+// with mode 0600 and rotated at a size, keeping some older files (.1, .2, …).
 // A log that cannot be written costs the lines, never the extension.
 type logFile struct {
 	mu    sync.Mutex
 	path  string // empty: nothing is kept
 	limit int64
+	keep  int // older files; below 1 none
 	file  *os.File
 	size  int64
 	fresh bool // at the beginning of a line
@@ -27,7 +28,7 @@ type logFile struct {
 }
 
 func openLog(dir, name string, limit int64) *logFile {
-	l := &logFile{limit: limit, fresh: true}
+	l := &logFile{limit: limit, keep: 2, fresh: true}
 	if dir == "" {
 		return l
 	}
@@ -35,6 +36,12 @@ func openLog(dir, name string, limit int64) *logFile {
 	if err := os.MkdirAll(dir, 0o700); err == nil {
 		l.open()
 	}
+	return l
+}
+
+// keeping sets how many older files are kept.
+func (l *logFile) keeping(n int) *logFile {
+	l.keep = n
 	return l
 }
 
@@ -102,8 +109,15 @@ func (l *logFile) write(p []byte) {
 func (l *logFile) rotate() {
 	_ = l.file.Close()
 	l.file = nil
-	_ = os.Rename(l.path+".1", l.path+".2")
-	_ = os.Rename(l.path, l.path+".1")
+	older := func(n int) string { return fmt.Sprintf("%s.%d", l.path, n) }
+	for n := l.keep; n > 1; n-- {
+		_ = os.Rename(older(n-1), older(n))
+	}
+	if l.keep > 0 {
+		_ = os.Rename(l.path, older(1))
+	} else {
+		_ = os.Remove(l.path)
+	}
 	l.open()
 }
 

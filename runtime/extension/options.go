@@ -65,6 +65,7 @@ type Limits struct {
 	QueueFrames int   // 256 frames waiting for one extension
 	QueueBytes  int   // 16 MiB waiting for one extension
 	LogBytes    int64 // 4 MiB: size at which a log is rotated
+	LogFiles    int   // 2: older logs that are kept; below 0 none
 }
 
 // Options are the settings of a Manager.
@@ -130,6 +131,7 @@ func (o Options) withDefaults() Options {
 	orDefault(&l.QueueFrames, 256)
 	orDefault(&l.QueueBytes, 16<<20)
 	orDefault(&l.LogBytes, 4<<20)
+	orDefault(&l.LogFiles, 2)
 	if o.Emit == nil {
 		o.Emit = func(event.Event) {}
 	}

@@ -24,7 +24,7 @@ func (m *Manager) panelAsked(p *peer, resp extproto.CommandResponse) {
 // openPanel opens a panel for p. asked says that a command of the user did it.
 func (m *Manager) openPanel(p *peer, f extproto.Panel, asked bool) {
 	m.update(func(fx *effects) {
-		if !p.may(fx, true, policies.Panels, "", "a panel") {
+		if !p.mayOpen(fx, f.ID) {
 			return
 		}
 		if m.panel != nil && (m.panel.peer != p || m.panel.id != f.ID) {

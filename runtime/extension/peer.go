@@ -81,7 +81,7 @@ func newPeer(m *Manager, e Entry, rank int) *peer {
 	}
 	p := &peer{
 		m: m, entry: e, rank: rank, state: StateStarting, life: life, die: die,
-		log:     openLog(logs, e.Name, m.opts.Limits.LogBytes),
+		log:     openLog(logs, e.Name, m.opts.Limits.LogBytes).keeping(m.opts.Limits.LogFiles),
 		pend:    newPending(),
 		settled: make(chan struct{}), gone: make(chan struct{}),
 		noise: map[string]bool{}, caps: map[string]bool{},

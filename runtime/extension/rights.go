@@ -119,29 +119,65 @@ func (p *peer) may(fx *effects, visible bool, c policies.Capability, value, what
 	return false
 }
 
+// mayOpen reports whether the extension may open a panel: it has the right, and
+// the panel is one that its manifest declares. m.mu is held.
+func (p *peer) mayOpen(fx *effects, id string) bool {
+	sc := p.scope.Load()
+	if sc == nil {
+		return true
+	}
+	if !p.may(fx, true, policies.Panels, "", "a panel") {
+		return false
+	}
+	if p.entry.Contributes.hasPanel(id) {
+		return true
+	}
+	what := fmt.Sprintf("panel %.100q", id)
+	_, d := sc.rights.Misregistered(what)
+	p.refuse(fx, true, policies.Panels, id, what, d)
+	return false
+}
+
+// requestDenied notes, once for each method, that a host service was refused.
+// The service has judged, and audited, by itself. m.mu is held.
+func (p *peer) requestDenied(fx *effects, method, why string) {
+	if d := (policies.Decision{Code: policies.CodeOutsideGrant, Reason: why}); p.keep("request", method, d) {
+		p.remark(fx, true, fmt.Sprintf("its request %.100s is refused: %s", method, why))
+	}
+}
+
 // refuse notes a refusal: the first of a kind is said, audited and kept, the
 // others are counted. m.mu is held.
 func (p *peer) refuse(fx *effects, visible bool, c policies.Capability, value, what string, d policies.Decision) {
 	if len(value) > maxValue {
 		value = cutText(value, maxValue)
 	}
+	if !p.keep(c, value, d) {
+		return
+	}
+	p.remark(fx, visible, refusalText(what, d))
+	if audit := p.m.opts.Audit; audit != nil {
+		fx.after(func() { audit(p.entry.Name, c, value, d) })
+	}
+}
+
+// keep counts a refusal, and reports whether it is the first of its kind and
+// should be said. m.mu is held.
+func (p *peer) keep(c policies.Capability, value string, d policies.Decision) (first bool) {
 	key := right{c, value}
 	if at, ok := p.refusalAt[key]; ok {
 		p.refusals[at].Count++
-		return
+		return false
 	}
 	if len(p.refusals) >= maxRefusals {
-		return
+		return false
 	}
 	if p.refusalAt == nil {
 		p.refusalAt = map[right]int{}
 	}
 	p.refusalAt[key] = len(p.refusals)
 	p.refusals = append(p.refusals, Refusal{Capability: c, Value: value, Decision: d, Count: 1})
-	p.remark(fx, visible, refusalText(what, d))
-	if audit := p.m.opts.Audit; audit != nil {
-		fx.after(func() { audit(p.entry.Name, c, value, d) })
-	}
+	return true
 }
 
 // refusalText says what was refused, why, by whom and what would change it.
@@ -230,6 +266,19 @@ func (m *Manager) Narrow(name string, rights *policies.Bound) error {
 	}
 	if !found {
 		return ErrUnknownExtension
+	}
+	return nil
+}
+
+// Rights is the policy that the named extension runs under now; nil where it
+// has none, or there is no such extension.
+func (m *Manager) Rights(name string) *policies.Bound {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, p := range m.peers {
+		if sc := p.scope.Load(); sc != nil && strings.EqualFold(p.entry.Name, name) {
+			return sc.rights
+		}
 	}
 	return nil
 }

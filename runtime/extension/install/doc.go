@@ -1,6 +1,7 @@
 // Package install adds extensions to zot's home, brings them up to date,
 // removes them and switches them on and off. It never runs code of an
-// extension.
+// extension, but for one thing: a bare module has no manifest to say its name,
+// and [Options.Greet] may ask it.
 //
 // # Where things are
 //
@@ -25,6 +26,7 @@
 package install
 
 import (
+	"context"
 	"time"
 )
 
@@ -38,6 +40,9 @@ type Options struct {
 	// 20 s by default; CloneTimeout how long fetching may take, 5 min.
 	AnswerTimeout time.Duration
 	CloneTimeout  time.Duration
+	// Greet asks a bare module what it is called, by running it where it can
+	// do no harm. Nil takes the name of the file.
+	Greet func(ctx context.Context, module []byte) (Greeting, error)
 	// Now is time.Now where it is nil.
 	Now func() time.Time
 }

@@ -85,6 +85,12 @@ func fetch(ctx context.Context, o Options, work *staging, s Source, known *remot
 	now := o.Now().UTC().Truncate(1e9)
 	f := &fetched{source: s, origin: Origin{Source: s.String(), Kind: s.Kind, Path: s.Path, URL: s.URL, Subdir: s.Subdir, Ref: s.Ref, Installed: now}}
 	from := s.Path
+	if s.Kind == FromModule {
+		var err error
+		if from, err = wrap(ctx, o, work, s.Path); err != nil {
+			return nil, err
+		}
+	}
 	if s.Kind == FromGit {
 		clone, err := f.clone(ctx, o, work, known)
 		if err != nil {

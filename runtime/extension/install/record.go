@@ -52,10 +52,10 @@ type Origin struct {
 	Manifest string `json:"manifest"`
 }
 
-// Follows reports whether an update may bring something new: a folder or a
-// branch moves, a tag or a commit does not.
+// Follows reports whether an update may bring something new: a folder, a module
+// or a branch moves, a tag or a commit does not.
 func (o Origin) Follows() bool {
-	return o.Kind == FromFolder || o.RefKind == RefDefault || o.RefKind == RefBranch
+	return o.Kind == FromFolder || o.Kind == FromModule || o.RefKind == RefDefault || o.RefKind == RefBranch
 }
 
 func (o Origin) source() Source {

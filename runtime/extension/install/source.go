@@ -20,12 +20,13 @@ type SourceKind string
 const (
 	FromFolder SourceKind = "folder"
 	FromGit    SourceKind = "git"
+	FromModule SourceKind = "module" // a bare .wasm file
 )
 
 // A Source is where an extension comes from.
 type Source struct {
 	Kind   SourceKind
-	Path   string // absolute; of a folder, or of a local repository
+	Path   string // absolute; of a folder, a module or a local repository
 	URL    string // of a repository, as given; empty for a local one
 	Subdir string // below the source, with slashes; empty: the source itself
 	Ref    string // branch, tag or commit; empty: the default branch
@@ -73,7 +74,11 @@ var (
 	goodRef       = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._/+@-]*$`)
 )
 
-// ParseSource reads what a user gives to install: a folder, or the address of
+// moduleSuffix is the end of the name of a bare module.
+const moduleSuffix = ".wasm"
+
+// ParseSource reads what a user gives to install: a folder, a bare module (a
+// file whose name ends in .wasm), or the address of
 // a git repository (https://, ssh://, user@host:path, or a local path that ends
 // in .git) with //FOLDER and #REF after it, as wanted. Whatever exists as a
 // folder is that folder. Errors are of type *SourceError.
@@ -160,6 +165,9 @@ func parsePath(text, cwd string) (Source, error) {
 	if isFolder && !isRepository {
 		return Source{Kind: FromFolder, Path: whole}, nil
 	}
+	if err == nil && info.Mode().IsRegular() && strings.HasSuffix(whole, moduleSuffix) {
+		return Source{Kind: FromModule, Path: whole}, nil
+	}
 	s, err := splitGit(text)
 	if err != nil {
 		return Source{}, err
@@ -172,7 +180,7 @@ func parsePath(text, cwd string) (Source, error) {
 		return s, nil
 	}
 	fail := &SourceError{Source: text, Reason: "is not a folder: " + whole,
-		Remedy: "name a folder that is there, or a git address: https://…, ssh://…, git@host:path or a path that ends in .git"}
+		Remedy: "name a folder or a .wasm file that is there, or a git address: https://…, ssh://…, git@host:path or a path that ends in .git"}
 	if errors.Is(err, os.ErrPermission) {
 		fail.Reason = "may not be looked at: " + whole
 	}

@@ -105,9 +105,12 @@ func (u *update) nothingNew(ctx context.Context) (string, error) {
 	if !u.old.Follows() {
 		return fmt.Sprintf("stays at %s %s, as it was installed", u.old.RefKind, u.old.Ref), nil
 	}
-	if u.old.Kind == FromFolder {
+	if u.old.Kind == FromFolder || u.old.Kind == FromModule {
 		if _, err := os.Stat(u.old.Path); err != nil {
 			return "", fmt.Errorf("extension %q came from %s, which cannot be read any more: %w", u.c.Name, u.old.Path, err)
+		}
+		if u.old.Kind == FromModule {
+			return "", nil // it is asked in the course of the update
 		}
 		return "", precheckName(u.c.Name, u.old.Path)
 	}
