@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/patriceckhart/zot/packages/agent/extproto"
-	"github.com/patriceckhart/zot/policies"
 	"github.com/patriceckhart/zot/runtime/command"
 )
 

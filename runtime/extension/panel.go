@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/patriceckhart/zot/packages/agent/extproto"
-	"github.com/patriceckhart/zot/policies"
 	"github.com/patriceckhart/zot/runtime/event"
 )
 

@@ -164,6 +164,9 @@ func (p *peer) refuse(fx *effects, visible bool, c policies.Capability, value, w
 // keep counts a refusal, and reports whether it is the first of its kind and
 // should be said. m.mu is held.
 func (p *peer) keep(c policies.Capability, value string, d policies.Decision) (first bool) {
+	if len(value) > maxValue {
+		value = cutText(value, maxValue)
+	}
 	key := right{c, value}
 	if at, ok := p.refusalAt[key]; ok {
 		p.refusals[at].Count++

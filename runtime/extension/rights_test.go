@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/patriceckhart/zot/config/document"
+	"github.com/patriceckhart/zot/packages/agent/extproto"
 	"github.com/patriceckhart/zot/policies"
 	"github.com/patriceckhart/zot/runtime/event"
 	"github.com/patriceckhart/zot/runtime/extension"
@@ -26,11 +27,10 @@ import (
 // scriptEnv makes the test binary play the script in that file.
 const scriptEnv = "ZOT_TEST_SCRIPT"
 
-func TestMain(m *testing.M) {
+func init() {
 	if file := os.Getenv(scriptEnv); file != "" {
 		os.Exit(extensiontest.Main([]string{file}))
 	}
-	os.Exit(m.Run())
 }
 
 // rightsOf is what an installed extension with these permissions may do, under
@@ -285,6 +285,53 @@ func TestEventLevels(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A panel that the manifest does not declare is not opened, whichever way it is
+// asked for.
+func TestDeclaredPanels(t *testing.T) {
+	r, heard, _ := playOf(t, inMemory, extension.Entry{
+		Name: "ext", Rights: rightsOf(t, `{"commands":["*"],"panels":true}`, ""),
+		Contributes: &extension.Contributes{
+			Commands: []extproto.RegisterCommand{{Name: "sync"}, {Name: "p"}}, Panels: []string{"main"},
+		},
+	}, `send {"type":"register_command","name":"p"}
+send {"type":"open_panel","panel":{"id":"main"}}
+send {"type":"open_panel","panel":{"id":"other"}}`, `on command_invoked contains "name":"p"
+send {"type":"command_response","id":"$id","action":"open_panel","open_panel":{"id":"third"}}`)
+	if _, _, err := r.RunCommand(t.Context(), "p", ""); err == nil {
+		t.Error("a command opened a panel that is not declared")
+	}
+	if got := r.does(); got != "/p, panel main" {
+		t.Errorf("it does %q", got)
+	}
+	if want := "ZP034 panels other; ZP034 panels third"; heard.String() != want {
+		t.Errorf("refused %q, want %q", heard, want)
+	}
+}
+
+// A host service judges by itself; that it refused is kept for doctor, once.
+func TestDeniedRequest(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := newPuppet(t, "ext")
+		e := p.entry()
+		e.Rights = rightsOf(t, `{"commands":["*"]}`, "")
+		r := newRig(t, extension.Options{Request: func(context.Context, string, string, json.RawMessage) (json.RawMessage, error) {
+			return nil, &extension.RequestError{Code: "denied", Message: "ZP040: not that host"}
+		}}, e)
+		p.load()
+		for range 3 {
+			p.say(`{"type":"request","id":"1","method":"http.fetch"}`)
+			p.hears("response")
+		}
+		s := r.status("ext")
+		if len(s.Refusals) != 1 || s.Refusals[0].Count != 3 || len(r.notes("ext")) != 1 {
+			t.Errorf("refusals %+v, notes %q", s.Refusals, r.notes("ext"))
+		}
+		if r.Rights("EXT") != e.Rights || r.Rights("nobody") != nil {
+			t.Error("Rights does not tell what it runs under")
+		}
+	})
 }
 
 // call_tool reaches the tools of the grant and no others, also where a command
