@@ -161,7 +161,7 @@ func (c *command) names(*cobra.Command, []string, string) ([]string, cobra.Shell
 }
 
 func (c *command) installOptions(w *workspace.Workspace) install.Options {
-	return install.Options{Home: w.Home.Dir(), CWD: w.CWD, ZotVersion: c.Version}
+	return install.Options{Home: w.Home.Dir(), CWD: w.CWD, ZotVersion: c.Version, Greet: greet(w)}
 }
 
 // note tells the user something that is no part of the answer.

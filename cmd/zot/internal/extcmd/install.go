@@ -2,6 +2,7 @@ package extcmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -15,13 +16,16 @@ import (
 
 func (c *command) installCmd() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "install FOLDER|GIT-ADDRESS",
+		Use:   "install FOLDER|MODULE.wasm|GIT-ADDRESS",
 		Short: "Copy an extension into zot's home",
 		Long: `Copy an extension into zot's home, from a folder or from a git repository. Nothing
-of it is run or built. A git address is https://…, ssh://…, user@host:path or a
-path that ends in .git; //FOLDER after it selects a folder inside, and #REF pins a
-branch (which updates follow), a tag or a commit (which stay).`,
+of it is run or built. A WebAssembly module may come without a folder: it is then
+run with nothing granted, until it has said its name. A git address is https://…,
+ssh://…, user@host:path or a path that ends in .git; //FOLDER after it selects a
+folder inside, and #REF pins a branch (which updates follow), a tag or a commit
+(which stay).`,
 		Example: `  zot ext install ./hello
+  zot ext install ./weather.wasm
   zot ext install https://example.com/tools/zot-weather
   zot ext install git@example.com:tools/extensions.git//weather#v1.2.0`,
 		Args: args(cobra.ExactArgs(1)),
@@ -36,7 +40,12 @@ func (c *command) install(ctx context.Context, source string) error {
 	if err != nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, w.Settings.Config.Timeouts.Network)
+	defer cancel()
 	result, err := install.Install(ctx, c.installOptions(w), source)
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("installing %q took longer than %s (timeouts.network): %w", source, w.Settings.Config.Timeouts.Network, ctx.Err())
+	}
 	if err != nil {
 		return c.failed(err)
 	}
