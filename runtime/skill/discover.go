@@ -16,6 +16,8 @@ type Options struct {
 	Cwd      string // the project's folder
 	Home     string // $ZOT_HOME
 	UserHome string // the user's home folder
+	// Dirs are further folders of skills, which rank below all others.
+	Dirs []string
 	// Bundles are the skills of extensions, in the extensions' order of rank.
 	Bundles []Bundle
 	// SkipProject leaves out the project's own folders: it is not trusted.
@@ -47,6 +49,9 @@ func Discover(o Options) *Set {
 	b.bundles(o.Bundles, true)
 	for _, l := range o.locations() {
 		b.folder(l.dir, l.source)
+	}
+	for _, dir := range o.Dirs {
+		b.folder(dir, Extra)
 	}
 	b.bundles(o.Bundles, false)
 	if !o.SkipBuiltin {

@@ -36,6 +36,7 @@ const (
 	UserClaude    Source = "user-claude"    // ~/.claude/skills
 	ProjectAgents Source = "project-agents" // .agents/skills of the project
 	UserAgents    Source = "user-agents"    // ~/.agents/skills
+	Extra         Source = "extra"          // a further folder of the settings
 	Extension     Source = "extension"      // a bundle
 	Builtin       Source = "builtin"        // in the program
 )

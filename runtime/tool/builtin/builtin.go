@@ -43,6 +43,9 @@ type Options struct {
 	// MaxLines and MaxBytes bound the text of one result: 2000 and 50 KiB.
 	MaxLines int
 	MaxBytes int
+	// ReadLines and ReadBytes bound the results of read, where they differ.
+	ReadLines int
+	ReadBytes int
 	// MaxImageSide bounds width and height of an image, in pixels: 2000.
 	// Larger ones are scaled down.
 	MaxImageSide int
@@ -95,7 +98,9 @@ func orDefault[T int | int64 | time.Duration](v, otherwise T) T {
 func New(o Options) []tool.Tool {
 	o = o.withDefaults()
 	f := newFiles(o)
-	return []tool.Tool{&readTool{files: f, opts: o}, &writeTool{files: f}, &editTool{files: f}, newBash(o)}
+	reading := o
+	reading.MaxLines, reading.MaxBytes = orDefault(o.ReadLines, o.MaxLines), orDefault(o.ReadBytes, o.MaxBytes)
+	return []tool.Tool{&readTool{files: f, opts: reading}, &writeTool{files: f}, &editTool{files: f}, newBash(o)}
 }
 
 // Close stops the processes that bash commands left running, SIGTERM first and

@@ -10,6 +10,8 @@ import (
 	"github.com/patriceckhart/zot/cmd/zot/internal/version"
 	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
 	"github.com/patriceckhart/zot/config"
+	"github.com/patriceckhart/zot/config/home"
+	"github.com/patriceckhart/zot/policies/paths"
 	"github.com/patriceckhart/zot/runtime/event"
 	"github.com/patriceckhart/zot/runtime/extension/discovery"
 	"github.com/patriceckhart/zot/runtime/guard"
@@ -83,7 +85,11 @@ func overrides(f *Flags) []config.Override {
 func (a *run) build(as face) error {
 	cfg := &a.w.Settings.Config
 	skills := a.skills()
-	a.skillSet, a.builtin = skills, a.tools(skills)
+	jail, err := a.jail()
+	if err != nil {
+		return err
+	}
+	a.skillSet, a.builtin = skills, a.tools(skills, jail)
 	ext := managerOptions(a.w)
 	ext.Interactive = as.interactive
 	a.planner = &planner{
@@ -107,7 +113,6 @@ func (a *run) build(as face) error {
 	if err := a.requireTrusted(); err != nil {
 		return err
 	}
-	var err error
 	if opts.Conversation, err = a.conversation(); err != nil {
 		return err
 	}
@@ -146,12 +151,13 @@ func (a *run) report(e event.Event) {
 }
 
 // tools are the built-in tools.
-func (a *run) tools(skills func() *skill.Set) []tool.Tool {
+func (a *run) tools(skills func() *skill.Set, jail *paths.Jail) []tool.Tool {
 	cfg := a.w.Settings.Config
 	hidden := secretNames(&cfg)
 	all := builtin.New(builtin.Options{
 		CWD: a.w.CWD, Home: a.w.UserHome, Shell: cfg.Bash.Shell,
 		MaxLines: cfg.Bash.OutputLines, MaxBytes: int(cfg.Bash.OutputBytes),
+		ReadLines: cfg.Read.Lines, ReadBytes: int(cfg.Read.Bytes), Jail: jail,
 		BashTimeout: cfg.Bash.Timeout, BashTimeoutMax: cfg.Bash.MaxTimeout, CheckPath: a.protect,
 		Env: func() []string { return without(os.Environ(), hidden) },
 	})
@@ -159,6 +165,15 @@ func (a *run) tools(skills func() *skill.Set) []tool.Tool {
 		all = append(all, skill.NewTool(skills))
 	}
 	return all
+}
+
+// jail confines the file tools to the project where the settings say so. It is
+// held until the program ends.
+func (a *run) jail() (*paths.Jail, error) {
+	if !a.w.Settings.Config.Jail {
+		return nil, nil
+	}
+	return paths.NewJail(a.w.ProjectRoot)
 }
 
 // without leaves out the variables with the given names.
@@ -186,10 +201,18 @@ func (a *run) skills() func() *skill.Set {
 	if !a.flags.NoSkill && a.w.Settings.Config.Skills.Enabled {
 		set = skill.Discover(skill.Options{
 			Cwd: a.w.CWD, Home: a.w.Home.Dir(), UserHome: a.w.UserHome,
-			SkipProject: !a.w.Trusted, Bundles: a.bundles(),
+			SkipProject: !a.w.Trusted, Bundles: a.bundles(), Dirs: a.skillDirs(),
 		})
 	}
 	return func() *skill.Set { return set }
+}
+
+// skillDirs are the further folders of the settings; those inside the project
+// count once it is trusted.
+func (a *run) skillDirs() []string {
+	return slices.DeleteFunc(slices.Clone(a.w.Settings.Config.Skills.Dirs), func(dir string) bool {
+		return !a.w.Trusted && home.Inside(dir, a.w.ProjectRoot)
+	})
 }
 
 // bundles are the skills of the extensions that load.

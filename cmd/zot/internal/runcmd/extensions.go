@@ -161,7 +161,16 @@ func managerOptions(w *workspace.Workspace) extension.Options {
 			Intercept: t.Intercept, Write: t.Write, Exit: t.Shutdown, Term: t.Term, CallTool: t.Tool,
 		},
 		Limits: extension.Limits{
-			QueueFrames: l.QueueFrames, QueueBytes: int(l.QueueBytes), LogBytes: int64(l.Log),
+			QueueFrames: l.QueueFrames, QueueBytes: int(l.QueueBytes), LogBytes: int64(l.Log), LogFiles: orNone(l.LogFiles),
 		},
 	}
+}
+
+// orNone writes a count of zero as the options of packages do, to whom zero
+// means the default.
+func orNone(n int) int {
+	if n == 0 {
+		return -1
+	}
+	return n
 }
