@@ -1,10 +1,11 @@
 package extension_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/patriceckhart/zot/runtime/event"
@@ -13,7 +14,7 @@ import (
 	"github.com/patriceckhart/zot/runtime/tool"
 )
 
-// limitsOf are rights to tools, commands and notes with some limits.
+// limited starts an extension with rights to tools, commands and notes with some limits.
 func limited(t *testing.T, limits string, lines ...string) (*rig, *puppet) {
 	p := newPuppet(t, "ext")
 	e := p.entry()
@@ -64,7 +65,7 @@ func TestAnswersAreFree(t *testing.T) {
 	})
 }
 
-// Further calls wait, in the order in which they came, as long as a call may.
+// Further calls wait, in the order in which they came.
 func TestConcurrentCalls(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r, p := limited(t, `{"concurrentCalls":2}`)
@@ -91,29 +92,39 @@ func TestConcurrentCalls(t *testing.T) {
 	})
 }
 
+// A call that finds no room for as long as it may take fails; its own time
+// begins with its turn. One that is given up leaves the queue.
 func TestNoRoomInTime(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r, p := limited(t, `{"concurrentCalls":1,"wallPerCall":"10s"}`)
 		first := r.call(t.Context(), "echo")
 		p.hears("tool_call")
-		time.Sleep(5 * time.Second)
+		time.Sleep(time.Second)
+		ctx, giveUp := context.WithCancel(t.Context())
+		given := r.call(ctx, "echo")
 		second := r.call(t.Context(), "echo")
-		time.Sleep(5 * time.Second)
-		got, err := first.result()
-		if err != nil || got.Status != tool.TimedOut {
+		time.Sleep(4 * time.Second)
+		third := r.call(t.Context(), "echo")
+		giveUp()
+		if _, err := given.result(); !errors.Is(err, context.Canceled) {
+			t.Errorf("the one that was given up: %v", err)
+		}
+
+		time.Sleep(5 * time.Second) // the first is over, the second at work
+		if got, err := first.result(); err != nil || got.Status != tool.TimedOut {
 			t.Errorf("the first: %+v, %v", got, err)
 		}
-		p.hears("tool_call") // the second, which has its own time now
-		third := r.call(t.Context(), "echo")
-		time.Sleep(10 * time.Second)
-		synctest.Wait()
-		second.result()
-		// Both ends fell together; the third got its turn, or its time was over.
-		if third.waits() {
-			time.Sleep(10 * time.Second)
-		}
-		if got, err := third.result(); err != nil || got.Status != tool.TimedOut {
+		q := p.hears("tool_call")
+		time.Sleep(5 * time.Second)
+		got, err := third.result()
+		if err != nil || got.Status != tool.TimedOut {
 			t.Errorf("the third: %+v, %v", got, err)
+		}
+		wantContains(t, text(got), "ZP041", "it may work on 1 calls at a time", "none ended within 10s")
+		p.hearsNothing()
+		p.answer(q, toolOK)
+		if got, err := second.result(); err != nil || got.IsError {
+			t.Errorf("the second: %+v, %v", got, err)
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/patriceckhart/zot/cmd/zot/internal/confinement"
 	"github.com/patriceckhart/zot/cmd/zot/internal/policycmd/gate"
 	"github.com/patriceckhart/zot/config/home"
+	"github.com/patriceckhart/zot/packages/agent/extproto"
 	"github.com/patriceckhart/zot/policies"
 	"github.com/patriceckhart/zot/policies/lock"
 	"github.com/patriceckhart/zot/runtime/extension"
@@ -40,8 +41,9 @@ func (l *launcher) prepare(e *extension.Entry) {
 	if l.m.Transport == manifest.WASI && l.granted.All {
 		l.granted = policies.ProtocolRights() // a module has what it asks for, and never all
 	}
-	if l.bound != nil && (!l.granted.All || l.bound.Required() || l.m.Contributes.Declared) {
-		e.Rights = l.bound // what has every right is bounded by nothing
+	// What has every right is bounded by nothing, unless its silence refuses.
+	if l.bound != nil && (!l.granted.All || l.bound.FailsClosed(extproto.EventToolCall) || l.m.Contributes.Declared) {
+		e.Rights = l.bound
 	}
 	if mode, _ := l.gate.Set.Mode(); mode > policies.Open {
 		// Pinned code runs from a store that nobody writes to, so its state
