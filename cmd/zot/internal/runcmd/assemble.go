@@ -1,11 +1,13 @@
 package runcmd
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 
+	"github.com/patriceckhart/zot/cmd/zot/internal/exit"
 	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
 	"github.com/patriceckhart/zot/cmd/zot/internal/version"
 	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
@@ -56,12 +58,31 @@ func assemble(f *Flags, s *iostreams.Streams, as face) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := misgiven(w.Settings); err != nil {
+		return nil, err
+	}
 	w.Complain(s.Err)
 	if err := w.Home.Ensure(); err != nil {
 		return nil, err
 	}
 	a := &run{flags: f, streams: s, w: w, connect: newConnector(f, w), store: session.NewStore(w.Home.SessionsDir())}
 	return a, a.build(as)
+}
+
+// misgiven says which variables and flags hold no value of their setting. They
+// were given for this run, so it does not go on without. A variable that no
+// setting has may be another program's.
+func misgiven(s *config.Settings) error {
+	var faults []error
+	for _, p := range s.Problems {
+		if (p.Layer == config.Env || p.Layer == config.Flags) && p.Key != "" {
+			faults = append(faults, p)
+		}
+	}
+	if len(faults) == 0 {
+		return nil
+	}
+	return &exit.UsageError{Err: errors.Join(faults...)}
 }
 
 // overrides are the flags that set a setting.
