@@ -137,7 +137,7 @@ func (a *Agent) SetTranscript(messages []message.Message) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.transcript = slices.Clone(messages)
-	a.activated = nil
+	a.activated, a.recordErr = nil, false
 	for _, m := range messages {
 		for _, b := range m.Content {
 			if r, ok := b.(message.ToolResult); ok {

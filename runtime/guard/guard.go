@@ -113,6 +113,7 @@ type Options struct {
 type Guard struct {
 	opts     Options
 	remember memory
+	asking   chan struct{} // holds a token while a question is open
 }
 
 // New returns a guard.
@@ -120,7 +121,7 @@ func New(opts Options) *Guard {
 	if opts.Emit == nil {
 		opts.Emit = func(event.Event) {}
 	}
-	return &Guard{opts: opts}
+	return &Guard{opts: opts, asking: make(chan struct{}, 1)}
 }
 
 // Judge implements agent.Guard.
@@ -164,11 +165,20 @@ func orYolo(source string) string {
 	return source
 }
 
-// ask has a person decide, unless the session remembers a yes.
+// ask has a person decide, unless the session remembers a yes. Calls side by
+// side ask one after the other, so that what was answered for the session
+// counts for those that waited.
 func (g *Guard) ask(ctx context.Context, call tool.Call, t tool.Tool, d Decision, v agent.Verdict) (agent.Verdict, error) {
 	key := d.Remember
 	if key == "" {
 		key = call.Name
+	}
+	select {
+	case g.asking <- struct{}{}:
+		defer func() { <-g.asking }()
+	case <-ctx.Done():
+		g.emitDecision(call, "cancelled", "user", "")
+		return v, ctx.Err()
 	}
 	if g.remember.allows(key) {
 		v.Allowed = true

@@ -14,6 +14,7 @@ func (h *Host) Aside(ctx context.Context, question string, onText func(string)) 
 	if err != nil {
 		return err
 	}
+	h.WaitReady(ctx) // what is prepared now stays for the prompts to come
 	system, err := h.prompt.get(ctx)
 	if err != nil {
 		return err

@@ -68,9 +68,9 @@ func (h *Host) toolPrompt(ctx context.Context, name string, resp extproto.Comman
 	if strings.TrimSpace(resp.Prompt) == "" || resp.ToolName == "" {
 		return fmt.Errorf("extension /%s: tool_prompt needs tool_name and prompt", name)
 	}
-	args := resp.ToolArgs
-	if len(args) == 0 {
-		args = json.RawMessage("{}")
+	args, err := object(resp.ToolArgs)
+	if err != nil {
+		return fmt.Errorf("extension /%s: tool_args: %w", name, err)
 	}
 	r, err := h.agent.Call(ctx, tool.Call{ID: "cmd-" + rand.Text(), Name: resp.ToolName, Args: args})
 	if err != nil {
@@ -78,4 +78,16 @@ func (h *Host) toolPrompt(ctx context.Context, name string, resp extproto.Comman
 	}
 	o.Prompt = fmt.Sprintf("%s\n\nResult of %s %s:\n%s", strings.TrimSpace(resp.Prompt), resp.ToolName, args, message.TextOf(r.Content))
 	return nil
+}
+
+// object returns the arguments of a call, {} where there are none.
+func object(args json.RawMessage) (json.RawMessage, error) {
+	if len(args) == 0 || string(args) == "null" {
+		return json.RawMessage("{}"), nil
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(args, &fields) != nil {
+		return nil, fmt.Errorf("they must be a JSON object, not %.80s", args)
+	}
+	return args, nil
 }

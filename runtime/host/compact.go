@@ -77,9 +77,10 @@ func (h *Host) replace(r compact.Result) error {
 		if err := j.Compact(r.Summary, r.Keep); err != nil {
 			return err
 		}
-		// The results that activated tools may be gone; the tools are not.
+		// The results that activated tools may be gone; the tools are not. Where
+		// that cannot be kept, what is kept is shortened all the same.
 		if err := j.SetActivated(h.agent.Activated()); err != nil {
-			return err
+			h.bus.Publish(event.Notice{Level: "error", Text: err.Error()})
 		}
 	}
 	h.agent.Shorten(r.Messages)

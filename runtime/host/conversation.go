@@ -64,11 +64,18 @@ func (h *Host) Switch(c Conversation) error {
 
 // Clear empties the conversation; what is kept of it says so.
 func (h *Host) Clear() error {
+	if h.Busy() {
+		return ErrBusy // a call under way would have no message left to belong to
+	}
 	if j := h.currentJournal(); j != nil {
 		if err := j.Clear(); err != nil {
 			return err
 		}
 	}
+	h.mu.Lock()
+	h.lastTurn = message.Usage{}
+	h.auto.Reset()
+	h.mu.Unlock()
 	h.agent.SetTranscript(nil)
 	h.agent.SetUsage(message.Usage{})
 	h.prompt.reset()

@@ -88,6 +88,9 @@ type Host struct {
 	prompt   systemPrompt
 	queue    queue
 
+	connecting sync.Mutex // held while the first connection is made; before mu
+	refreshing sync.Mutex // held while the registry takes over the extensions' tools
+
 	mu        sync.Mutex // guards below
 	conn      *Connection
 	sessionID string
@@ -135,9 +138,17 @@ func (h *Host) extensionOptions() extension.Options {
 	o.Host = h.info
 	o.BuiltinCommand = h.opts.BuiltinCommand
 	o.BuiltinTool = func(name string) bool { return h.registry.IsBuiltin(name) }
-	o.ToolsChanged = func() { h.registry.SetExtensions(h.manager.Tools()) }
+	o.ToolsChanged = h.refreshTools
 	o.CallTool = func(ctx context.Context, c tool.Call) (tool.Result, error) { return h.agent.Call(ctx, c) }
 	return o
+}
+
+// refreshTools gives the registry the tools that extensions own now. Extensions
+// start side by side: one at a time, so that an older list never comes last.
+func (h *Host) refreshTools() {
+	h.refreshing.Lock()
+	defer h.refreshing.Unlock()
+	h.registry.SetExtensions(h.manager.Tools())
 }
 
 // Subscribe calls fn with everything that happens, in order, until cancel is
@@ -187,19 +198,31 @@ func (h *Host) info() extension.HostInfo {
 }
 
 // connection returns the current connection, made on first use. A failure is
-// not remembered: the user may mend it meanwhile.
+// not remembered: the user may mend it meanwhile. Nothing else waits for a
+// connection that is slow to make.
 func (h *Host) connection() (Connection, error) {
+	h.connecting.Lock()
+	defer h.connecting.Unlock()
+	if c := h.connected(); c != nil {
+		return *c, nil
+	}
+	fresh, err := h.opts.Connect("", "")
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.conn != nil {
+	if h.conn != nil { // SetModel was quicker
 		return *h.conn, nil
 	}
-	c, err := h.opts.Connect("", "")
 	if err != nil {
 		return Connection{}, err
 	}
-	h.conn = &c
-	return c, nil
+	h.conn = &fresh
+	return fresh, nil
+}
+
+func (h *Host) connected() *Connection {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.conn
 }
 
 func (h *Host) model() (agent.Model, error) {
@@ -227,12 +250,12 @@ func (h *Host) SetModel(provider, model string) error {
 
 // SetReasoning changes how hard later turns think; see model.Request.
 func (h *Host) SetReasoning(level string) error {
-	c, err := h.connection()
-	if err != nil {
+	if _, err := h.connection(); err != nil {
 		return err
 	}
-	c.Reasoning = level
 	h.mu.Lock()
+	c := *h.conn // of now: the model may have been changed meanwhile
+	c.Reasoning = level
 	h.conn = &c
 	h.mu.Unlock()
 	h.recordModel(c)
@@ -296,7 +319,7 @@ func (h *Host) Reload(ctx context.Context, name string) (extension.Report, error
 	if err != nil {
 		return report, err
 	}
-	h.registry.SetExtensions(h.manager.Tools())
+	h.refreshTools()
 	h.agent.DeactivateTools()
 	h.prompt.reset()
 	return report, nil

@@ -42,6 +42,8 @@ type Ticket struct {
 	work   func(context.Context) error // in place of the prompt; or nil
 	done   chan struct{}
 	err    error // valid after done
+
+	cancelled bool // before it began, by Cancel; guarded by the queue
 }
 
 // Wait waits until the prompt is over and returns what ended it early, or
@@ -102,22 +104,25 @@ func (h *Host) enqueue(t *Ticket) (_ *Ticket, queued bool) {
 		close(t.done)
 		return t, false
 	}
-	queued = q.cancel != nil
+	queued = q.ahead() > 0
 	if t.work == nil {
 		h.manager.UserPromptSubmitted(t.prompt.Text, queued, len(t.prompt.Images))
 	}
-	if queued {
+	if q.cancel != nil { // one that is over has yet to leave
 		q.waiting = append(q.waiting, t)
-		return t, true
+		return t, queued
 	}
 	q.begin(t)
-	return t, false
+	return t, queued
 }
 
 // begin starts a prompt. q.mu is held.
 func (q *queue) begin(t *Ticket) {
 	ctx, cancel := context.WithCancel(context.Background())
 	q.cancel, q.over, q.idle = cancel, false, make(chan struct{})
+	if t.cancelled {
+		cancel()
+	}
 	go func() { // ends with the prompt, which cancel ends at any time
 		defer cancel()
 		if t.work != nil {
@@ -180,10 +185,15 @@ func (h *Host) cancelTicket(t *Ticket) {
 
 // Cancel stops the running prompt; the waiting ones stay.
 func (h *Host) Cancel() {
-	h.queue.mu.Lock()
-	defer h.queue.mu.Unlock()
-	if h.queue.cancel != nil {
-		h.queue.cancel()
+	q := &h.queue
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch {
+	case q.cancel == nil:
+	case q.over && len(q.waiting) > 0: // the one that is about to run is meant
+		q.waiting[0].cancelled = true
+	default:
+		q.cancel()
 	}
 }
 
@@ -195,8 +205,13 @@ func (h *Host) Busy() bool { return h.Ahead() > 0 }
 func (h *Host) Ahead() int {
 	h.queue.mu.Lock()
 	defer h.queue.mu.Unlock()
-	n := len(h.queue.waiting)
-	if h.queue.cancel != nil && !h.queue.over {
+	return h.queue.ahead()
+}
+
+// ahead is Ahead where q.mu is held.
+func (q *queue) ahead() int {
+	n := len(q.waiting)
+	if q.cancel != nil && !q.over {
 		n++
 	}
 	return n
@@ -220,12 +235,14 @@ func (h *Host) Queue() []string {
 	defer h.queue.mu.Unlock()
 	var texts []string
 	for _, t := range h.queue.waiting {
-		texts = append(texts, t.prompt.Text)
+		if t.work == nil {
+			texts = append(texts, t.prompt.Text)
+		}
 	}
 	return texts
 }
 
-// TakeBack removes the waiting prompts and returns them.
+// TakeBack removes all that waits and returns the prompts among it.
 func (h *Host) TakeBack() []Prompt {
 	q := &h.queue
 	q.mu.Lock()
@@ -234,7 +251,9 @@ func (h *Host) TakeBack() []Prompt {
 	q.mu.Unlock()
 	var prompts []Prompt
 	for _, t := range waiting {
-		prompts = append(prompts, t.prompt)
+		if t.work == nil {
+			prompts = append(prompts, t.prompt)
+		}
 		t.err = ErrDropped
 		close(t.done)
 	}

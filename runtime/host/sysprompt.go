@@ -47,20 +47,24 @@ func (s *systemPrompt) get(ctx context.Context) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if s.keep(generation, prompt) {
-			return prompt, nil
+		if kept, ok := s.keep(generation, prompt); ok {
+			return kept, nil
 		}
 	}
 }
 
-func (s *systemPrompt) keep(generation int, prompt string) bool {
+// keep keeps a result unless there was a reset since, and returns what is kept:
+// of two that prepare side by side, the first counts for both.
+func (s *systemPrompt) keep(generation int, prompt string) (kept string, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.generation != generation {
-		return false
+		return "", false
 	}
-	s.prepared = &prompt
-	return true
+	if s.prepared == nil {
+		s.prepared = &prompt
+	}
+	return *s.prepared, true
 }
 
 // prepare assembles the base prompt and hands it down the chain of extensions.
