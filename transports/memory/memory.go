@@ -144,6 +144,9 @@ func (c *Conn) WriteFrame(frame []byte, deadline time.Time) error {
 	if c.broken || c.closed.Load() {
 		return transports.ErrClosed
 	}
+	if err := c.afterEnd(); err != nil {
+		return err
+	}
 	c.in.SetWriteDeadline(deadline)
 	err := c.writer.WriteFrame(frame)
 	var tooLong *transports.FrameTooLongError
@@ -151,13 +154,23 @@ func (c *Conn) WriteFrame(frame []byte, deadline time.Time) error {
 		return err
 	}
 	c.broken = true
-	switch {
-	case c.closed.Load():
+	if c.closed.Load() {
 		return transports.ErrClosed
-	case errors.Is(err, io.ErrClosedPipe):
-		return fmt.Errorf("writing a frame: the function has ended: %v", c.Exit())
+	}
+	if ended := c.afterEnd(); ended != nil {
+		return ended
 	}
 	return fmt.Errorf("writing a frame: %w", err)
+}
+
+// afterEnd is the error of a write to a function that has ended, or nil.
+func (c *Conn) afterEnd() error {
+	select {
+	case <-c.done:
+		return fmt.Errorf("writing a frame: the function has ended: %v", c.exit)
+	default:
+		return nil
+	}
 }
 
 // CloseWrite implements [transports.Conn].

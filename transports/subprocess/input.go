@@ -24,6 +24,9 @@ func (c *Conn) WriteFrame(frame []byte, deadline time.Time) error {
 	if c.broken || c.closed.Load() {
 		return transports.ErrClosed
 	}
+	if err := c.ended(); err != nil {
+		return err // what it has left behind may hold the pipe open, but answers nothing
+	}
 	c.in.until = deadline
 	err := c.in.frames.WriteFrame(frame)
 	if err == nil || refused(err) {
@@ -43,11 +46,19 @@ func (c *Conn) whyNotWritten(err error) error {
 	if c.closed.Load() {
 		return transports.ErrClosed
 	}
+	if ended := c.ended(); ended != nil {
+		return ended
+	}
+	return fmt.Errorf("writing a frame: %w", err)
+}
+
+// ended is the error of a write to a process that has ended, or nil.
+func (c *Conn) ended() error {
 	select {
 	case <-c.done:
 		return fmt.Errorf("writing a frame: the process has ended: %v", c.exit)
 	default:
-		return fmt.Errorf("writing a frame: %w", err)
+		return nil
 	}
 }
 
