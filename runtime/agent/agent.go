@@ -71,6 +71,9 @@ type Verdict struct {
 
 // Hooks take part in a turn. Their errors are ctx's, or end the prompt.
 type Hooks interface {
+	// Begin is called before the first turn of a prompt is announced; it may
+	// wait for what wants to hear of it.
+	Begin(ctx context.Context)
 	// BeforeCall is called before each model call; it may shorten the
 	// transcript with SetTranscript.
 	BeforeCall(ctx context.Context) error
@@ -228,6 +231,7 @@ var ErrMaxSteps = errors.New("step limit reached")
 
 type noHooks struct{}
 
+func (noHooks) Begin(context.Context)                                    {}
 func (noHooks) BeforeCall(context.Context) error                         { return nil }
 func (noHooks) Overflowed(context.Context) bool                          { return false }
 func (noHooks) SystemPrompt(context.Context) (string, error)             { return "", nil }

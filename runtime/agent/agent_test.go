@@ -320,6 +320,7 @@ type hookSet struct {
 	text func(string) agent.TextVerdict
 }
 
+func (h hookSet) Begin(context.Context)                        {}
 func (h hookSet) BeforeCall(context.Context) error             { return nil }
 func (h hookSet) Overflowed(context.Context) bool              { return false }
 func (h hookSet) SystemPrompt(context.Context) (string, error) { return "be brief", nil }

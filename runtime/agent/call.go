@@ -114,7 +114,7 @@ func (a *Agent) runCall(ctx context.Context, c message.ToolCall) message.ToolRes
 	o := a.perform(ctx, tool.Call{ID: c.ID, Name: c.Name, Args: c.Args})
 	return message.ToolResult{
 		CallID: c.ID, Content: o.result.Content, IsError: o.result.IsError,
-		Extension: o.extension, Changes: o.changes, Activated: o.result.Activate,
+		Extension: o.extension, Changes: o.changes, Activated: a.known(o.result.Activate),
 	}
 }
 
@@ -230,4 +230,14 @@ func (a *Agent) runTool(ctx context.Context, t tool.Tool, c tool.Call) (r tool.R
 		r.Content = append(r.Content, partial...)
 	}
 	return r
+}
+
+// known leaves of the names of tools to activate those that there are.
+func (a *Agent) known(names []string) (all []string) {
+	for _, n := range names {
+		if _, ok := a.opts.Tools.Lookup(n); ok {
+			all = append(all, n)
+		}
+	}
+	return all
 }

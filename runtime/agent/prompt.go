@@ -33,6 +33,7 @@ func (a *Agent) Prompt(ctx context.Context, user message.Message) error {
 // the transcript once the first turn is allowed: a refused prompt leaves no
 // trace in what the model sees later.
 func (a *Agent) turns(ctx context.Context, user *message.Message) error {
+	a.opts.Hooks.Begin(ctx)
 	for step := 1; ; step++ {
 		if a.opts.MaxSteps > 0 && step > a.opts.MaxSteps {
 			return fmt.Errorf("%w: %d model calls without coming to an end", ErrMaxSteps, a.opts.MaxSteps)

@@ -32,13 +32,12 @@ func (k hooks) Overflowed(ctx context.Context) bool {
 
 func (k hooks) SystemPrompt(ctx context.Context) (string, error) { return k.h.prompt.get(ctx) }
 
-// TurnStart waits for extensions that are still starting, so that the list of
-// tools is complete and no guard is passed by, and then asks those that are
-// subscribed.
+// Begin waits for extensions that are still starting, so that they hear of the
+// first turn, the list of tools is complete and no guard is passed by.
+func (k hooks) Begin(ctx context.Context) { k.h.WaitReady(ctx) }
+
+// TurnStart asks the extensions that are subscribed.
 func (k hooks) TurnStart(ctx context.Context, step int) (by, reason string, err error) {
-	if step == 1 {
-		k.h.WaitReady(ctx)
-	}
 	v, err := k.h.manager.InterceptTurnStart(ctx, step)
 	return v.By, v.Reason, err
 }
