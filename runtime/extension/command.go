@@ -1,6 +1,7 @@
 package extension
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/patriceckhart/zot/packages/agent/extproto"
 	"github.com/patriceckhart/zot/runtime/command"
+	"github.com/patriceckhart/zot/transports"
 )
 
 // ErrUnknownCommand is returned for a name that no running extension owns.
@@ -145,20 +147,23 @@ func (p *peer) ask(ctx context.Context, a ask) (extproto.Frame, error) {
 	}
 }
 
-// notSent explains a request that could not be written: where that took the
-// extension down, the reason of its end is the better one.
+// notSent explains a request that could not be written. Where that takes the
+// extension down, the reason of its end is the better one, with its last words.
 func (p *peer) notSent(ctx context.Context, ch <-chan answer, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
+	refused := fmt.Errorf("extension %s: %w", p.entry.Name, err)
+	if errors.As(err, new(*transports.FrameTooLongError)) {
+		return refused
 	}
+	end := time.NewTimer(leaveTime)
+	defer end.Stop()
 	select {
 	case got := <-ch:
-		if got.err != nil {
-			return got.err
-		}
-	default:
+		return cmp.Or(got.err, refused)
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-end.C:
+		return refused
 	}
-	return fmt.Errorf("extension %s: %w", p.entry.Name, err)
 }
 
 // interceptors lists the ready peers that want to be asked about event, in

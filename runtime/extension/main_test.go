@@ -57,8 +57,9 @@ func process(t testing.TB, name, as string, args ...string) extension.Entry {
 		Launch: func(ctx context.Context, stderr io.Writer) (transports.Conn, error) {
 			return subprocess.Start(ctx, subprocess.Options{
 				Path: path, Args: args, Dir: dir, Stderr: stderr,
-				// A binary that measures its coverage says so when it ends.
-				Env: append(os.Environ(), role+"="+as, "GOCOVERDIR="+dir),
+				// One that measures coverage or looks for races says so, or takes a
+				// second, when it ends.
+				Env: append(os.Environ(), role+"="+as, "GOCOVERDIR="+dir, "GORACE=atexit_sleep_ms=0"),
 			})
 		},
 	}
