@@ -39,6 +39,9 @@ func TestWasmManualPrograms(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("the commands are for a POSIX shell")
 	}
+	if raceEnabled {
+		t.Skip("compiled without the race detector, which is after other things")
+	}
 	for language, file := range map[string]string{"go": "main.go", "rust": "uptime.rs", "typescript": "uptime.ts"} {
 		t.Run(language, func(t *testing.T) {
 			code, build := manualProgram(t, language)
@@ -91,7 +94,7 @@ func compiler(t *testing.T, language, dir string) {
 // uptime uses the manual's extension once.
 func uptime(t *testing.T, module string) {
 	t.Helper()
-	conn, err := wasi.Start(t.Context(), wasi.Options{Path: module})
+	conn, err := wasi.Start(t.Context(), wasi.Options{Path: module, Cache: cache})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -197,7 +197,7 @@ func TestTimeIsBounded(t *testing.T) {
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
 	}
-	turning := func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/again", 302) }
+	turning := func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/again", http.StatusFound) }
 	for name, serve := range map[string]http.HandlerFunc{"silent": silent, "in the body": dripping, "redirects": turning} {
 		t.Run(name, func(t *testing.T) {
 			f := internet(t, serve).fetcher(fetch.Limits{Timeout: 100 * time.Millisecond, Redirects: 1 << 30})
@@ -216,7 +216,7 @@ func TestARequestCanBeCancelled(t *testing.T) {
 
 func TestRedirectsAreBounded(t *testing.T) {
 	hops := 0
-	n := internet(t, func(w http.ResponseWriter, r *http.Request) { hops++; http.Redirect(w, r, "/again", 302) })
+	n := internet(t, func(w http.ResponseWriter, r *http.Request) { hops++; http.Redirect(w, r, "/again", http.StatusFound) })
 	_, err := n.get(t, extproto.FetchArgs{URL: "http://example.com/"})
 	wantCode(t, err, "failed", "more than 5 redirects")
 	if hops != 6 {

@@ -1,0 +1,5 @@
+//go:build race
+
+package extensions
+
+const raceEnabled = true
