@@ -277,3 +277,34 @@ func TestReloadDuringACall(t *testing.T) {
 		}
 	})
 }
+
+// A connection that is slow to make holds up nothing but who needs it, and
+// gives way to a model that was chosen meanwhile.
+func TestSlowConnection(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var r *rig
+		r = newRig(t, setup{Options: host.Options{Connect: func(_, id string) (host.Connection, error) {
+			if id == "" {
+				time.Sleep(10 * time.Second)
+			}
+			return r.connection("test", orWord(id, "slow")), nil
+		}}})
+		ticket := r.begin("hi")
+		began := time.Now()
+		if r.SessionID() == "" || r.ContextUsed() != 0 {
+			t.Error("the session has no id, or a size")
+		}
+		if err := r.SetModel("test", "quick"); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took != 0 {
+			t.Errorf("the session waited %s for the connection", took)
+		}
+		if err := r.end(ticket); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.model.asked()[0].Model; got != "quick" {
+			t.Errorf("asked %s", got)
+		}
+	})
+}
