@@ -92,16 +92,7 @@ func entries(b testing.TB, n int) []extension.Entry {
 // startManager starts n extensions and waits until all are ready.
 func startManager(b testing.TB, n int) *extension.Manager {
 	b.Helper()
-	return startWith(b, n, func(*extension.Entry) {})
-}
-
-// startWith is startManager with a change to each extension.
-func startWith(b testing.TB, n int, change func(*extension.Entry)) *extension.Manager {
-	b.Helper()
 	all := entries(b, n)
-	for i := range all {
-		change(&all[i])
-	}
 	m := extension.New(extension.Options{Plan: func() extension.Plan { return extension.Plan{Entries: all} }})
 	m.Start()
 	if late := m.WaitReady(b.Context()); len(late) > 0 {
