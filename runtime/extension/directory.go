@@ -271,13 +271,36 @@ func order(less, greater bool) int {
 	return 0
 }
 
-// active reports whether reg owns its name.
-func (d *directory) activeCommand(reg *commandReg) bool {
-	list := d.commands[command.Fold(reg.Name)]
-	return len(list) > 0 && list[0] == reg
+// activeCommand and activeTool report whether reg owns its name.
+func (d *directory) activeCommand(reg *commandReg) bool { return d.commandOwner(reg.Name) == reg }
+
+func (d *directory) activeTool(reg *toolReg) bool { return d.toolOwner(reg.Name) == reg }
+
+// commandOwner and toolOwner return who owns a name; nil where no extension
+// does.
+func (d *directory) commandOwner(name string) *commandReg {
+	return first(d.commands[command.Fold(name)])
 }
 
-func (d *directory) activeTool(reg *toolReg) bool {
-	list := d.tools[reg.Name]
-	return len(list) > 0 && list[0] == reg
+func (d *directory) toolOwner(name string) *toolReg { return first(d.tools[name]) }
+
+func first[T any](list []*T) *T {
+	if len(list) == 0 {
+		return nil
+	}
+	return list[0]
+}
+
+func (r *commandReg) name() string {
+	if r == nil {
+		return ""
+	}
+	return r.peer.entry.Name
+}
+
+func (r *toolReg) name() string {
+	if r == nil {
+		return ""
+	}
+	return r.peer.entry.Name
 }

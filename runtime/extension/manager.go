@@ -152,10 +152,13 @@ func (m *Manager) reportLoading() {
 	})
 }
 
-// WaitReady waits until every extension is ready or has failed, or ctx ends;
-// it names those that were still on their way then.
-func (m *Manager) WaitReady(ctx context.Context) (late []string) {
+// WaitReady waits until every extension, or each of the named ones, is ready or
+// has failed, or ctx ends; it names those that were still on their way then.
+func (m *Manager) WaitReady(ctx context.Context, names ...string) (late []string) {
 	for _, p := range m.snapshot() {
+		if len(names) > 0 && !slices.Contains(names, p.entry.Name) {
+			continue
+		}
 		select {
 		case <-p.settled:
 			continue

@@ -65,6 +65,7 @@ type peer struct {
 	commands   []*commandReg
 	tools      []*toolReg
 	messages   []string
+	warnings   []string // those of messages that were visible
 	autoReady  *time.Timer
 	live       map[string]*liveCall               // tool calls it works on, by host id
 	ownCalls   map[string]context.CancelCauseFunc // call_tool it waits for, by its id
@@ -326,6 +327,9 @@ func (p *peer) remark(fx *effects, visible bool, text string) {
 	// first are enough to know.
 	if len(p.messages) < maxMessages {
 		p.messages = append(p.messages, text)
+	}
+	if visible && len(p.warnings) < maxMessages {
+		p.warnings = append(p.warnings, text)
 	}
 	if visible {
 		fx.emit(event.ExtNotify{Extension: p.entry.Name, Level: extproto.LevelWarn, Message: text})

@@ -16,16 +16,19 @@ type Status struct {
 	Observes, Intercepts            []string
 	Capabilities                    []string
 	Messages                        []string  // diagnostics, oldest first
+	Warnings                        []string  // those of them that the user was told
 	Withheld                        []string  // environment variables it does not see
 	Refusals                        []Refusal // what the policy kept from it, oldest first
 	StartTime                       time.Duration
 }
 
 // A Registration is a command or tool that an extension announced. Active
-// says whether the name is its own.
+// says whether the name is its own; else By is the extension that has it, or
+// empty where a built-in does.
 type Registration struct {
 	Name, Description string
 	Active            bool
+	By                string
 	Deferred          bool
 }
 
@@ -52,7 +55,7 @@ func (m *Manager) statusOf(p *peer) Status {
 		Name: p.entry.Name, Version: p.entry.Version, Scope: p.entry.Scope, Dir: p.entry.Dir,
 		Exec: p.entry.Exec, State: p.state, LogPath: p.log.path,
 		Observes: keys(p.observes), Intercepts: keys(p.intercepts), Capabilities: keys(p.caps),
-		Messages: slices.Clone(p.messages), Withheld: p.entry.Withheld,
+		Messages: slices.Clone(p.messages), Warnings: slices.Clone(p.warnings), Withheld: p.entry.Withheld,
 		Refusals: slices.Clone(p.refusals),
 	}
 	if p.err != nil {
@@ -65,11 +68,15 @@ func (m *Manager) statusOf(p *peer) Status {
 		s.StartTime = p.readyAt.Sub(p.started)
 	}
 	for _, r := range p.commands {
-		s.Commands = append(s.Commands, Registration{Name: r.Name, Description: r.Description, Active: m.dir.activeCommand(r)})
+		owner := m.dir.commandOwner(r.Name)
+		s.Commands = append(s.Commands, Registration{
+			Name: r.Name, Description: r.Description, Active: owner == r, By: owner.name(),
+		})
 	}
 	for _, r := range p.tools {
+		owner := m.dir.toolOwner(r.Name)
 		s.Tools = append(s.Tools, Registration{
-			Name: r.Name, Description: r.Description, Active: m.dir.activeTool(r), Deferred: r.deferred,
+			Name: r.Name, Description: r.Description, Active: owner == r, By: owner.name(), Deferred: r.deferred,
 		})
 	}
 	return s

@@ -75,7 +75,7 @@ it fits several, give --scope or the path of the folder.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage("%w\nSee '%s --help'", err, cmd.CommandPath())
 	})
-	root.AddCommand(c.listCmd(), c.installCmd(), c.updateCmd(), c.removeCmd(), c.switchCmd(true), c.switchCmd(false), c.logsCmd())
+	root.AddCommand(c.listCmd(), c.installCmd(), c.updateCmd(), c.removeCmd(), c.switchCmd(true), c.switchCmd(false), c.logsCmd(), c.doctorCmd())
 	return root
 }
 
@@ -140,10 +140,15 @@ func (c *command) pick(w *workspace.Workspace, name string) (*discovery.Candidat
 	if err != nil {
 		return nil, err
 	}
+	return install.Pick(plan, asPath(w, name), scope)
+}
+
+// asPath makes what is spelled as a path of a folder absolute; a name stays.
+func asPath(w *workspace.Workspace, name string) string {
 	if strings.ContainsAny(name, `/\`) && !filepath.IsAbs(name) {
-		name = filepath.Join(w.CWD, name)
+		return filepath.Join(w.CWD, name)
 	}
-	return install.Pick(plan, name, scope)
+	return name
 }
 
 // names completes the name of an extension.

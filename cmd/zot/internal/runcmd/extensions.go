@@ -27,9 +27,10 @@ type planner struct {
 	withhold []string // names of variables that hold credentials
 	report   func(event.Event)
 
-	mu   sync.Mutex
-	gate *gate.Gate // of the latest plan
-	held []policies.Decision
+	mu    sync.Mutex
+	found discovery.Plan // what the latest plan was made of
+	gate  *gate.Gate     // of the latest plan
+	held  []policies.Decision
 	// bounds is the policy for each extension of the latest plan, by name.
 	bounds map[string]*policies.Bound
 
@@ -60,7 +61,7 @@ func (p *planner) plan() extension.Plan {
 		}
 	}
 	p.mu.Lock()
-	p.bounds = bounds
+	p.bounds, p.found = bounds, found
 	p.mu.Unlock()
 	p.tellHeld(found, g)
 	return plan
