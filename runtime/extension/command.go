@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -138,7 +137,6 @@ func (p *peer) ask(ctx context.Context, a ask) (extproto.Frame, error) {
 	if !a.fromStart && a.timeout > 0 {
 		p.pend.expire(a.id, a.timeout, late)
 	}
-	linger(ch)
 	select {
 	case got := <-ch:
 		return got.frame, got.err
@@ -174,21 +172,4 @@ func (m *Manager) interceptors(event string) []*peer {
 	return slices.DeleteFunc(slices.Clone(m.peers), func(p *peer) bool {
 		return !p.isReady() || !p.intercepts[event]
 	})
-}
-
-// lingerSpins is how often a request looks for its answer before it goes to
-// sleep: for some ten microseconds.
-var lingerSpins = func() int {
-	if os.Getenv("NOLINGER") != "" {
-		return 0
-	}
-	return 1 << 14
-}()
-
-func linger(ch <-chan answer) {
-	for range lingerSpins {
-		if len(ch) > 0 {
-			return
-		}
-	}
 }
