@@ -13,7 +13,8 @@
 // The lines before the first "on" run in order; after them every frame from
 // zot runs the first "on" block that matches it. The steps are:
 //
-//	send FRAME       write a line; $id is the id of the last frame from zot
+//	send FRAME       write a line; $id is the id of the last frame from zot, and
+//	                 $call that of the last tool_call
 //	raw TEXT         write a line as it stands, with Go's escapes
 //	part TEXT        write a piece of a line
 //	fill N           write N bytes of a line, and its end
@@ -139,6 +140,7 @@ type player struct {
 	io     Stdio
 	in     *transports.FrameReader
 	id     string
+	call   string
 	record string
 }
 
@@ -152,6 +154,9 @@ func (p *player) read() (line []byte, typ string, err error) {
 	_ = json.Unmarshal(line, &h)
 	if h.ID != "" {
 		p.id = h.ID
+	}
+	if h.Type == "tool_call" {
+		p.call = h.ID
 	}
 	if p.record != "" {
 		f, err := os.OpenFile(p.record, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
@@ -167,7 +172,7 @@ func (p *player) read() (line []byte, typ string, err error) {
 func (p *player) step(st step) (code int, over bool) {
 	switch st.verb {
 	case "send":
-		p.write(strings.ReplaceAll(st.arg, "$id", p.id) + "\n")
+		p.write(strings.NewReplacer("$id", p.id, "$call", p.call).Replace(st.arg) + "\n")
 	case "raw":
 		p.write(unquote(st.arg) + "\n")
 	case "part":
