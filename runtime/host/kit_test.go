@@ -318,14 +318,6 @@ func (r *rig) begin(text string) *host.Ticket {
 // end waits for a ticket and returns what it ended with.
 func (r *rig) end(t *host.Ticket) error { return t.Wait(context.Background()) }
 
-// over reports whether a ticket is done.
-func over(t *host.Ticket) bool {
-	synctest.Wait()
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	return !errors.Is(t.Wait(ctx), context.Canceled)
-}
-
 // emitted lists the events of one kind so far.
 func emitted[E event.Event](r *rig) (all []E) {
 	r.mu.Lock()

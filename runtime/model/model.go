@@ -110,7 +110,7 @@ const (
 
 // An Error says which provider and model failed, how, and what to do.
 type Error struct {
-	Provider string
+	Provider string // empty where none was chosen yet
 	Model    string
 	Status   int    // HTTP status, 0 where none was received
 	Kind     Kind   // never empty
@@ -123,11 +123,13 @@ type Error struct {
 
 func (e *Error) Error() string {
 	var b strings.Builder
-	b.WriteString(e.Provider)
-	if e.Model != "" {
-		fmt.Fprintf(&b, " (%s)", e.Model)
+	if e.Provider != "" {
+		b.WriteString(e.Provider)
+		if e.Model != "" {
+			fmt.Fprintf(&b, " (%s)", e.Model)
+		}
+		b.WriteString(": ")
 	}
-	b.WriteString(": ")
 	if e.Status != 0 {
 		fmt.Fprintf(&b, "HTTP %d: ", e.Status)
 	}

@@ -148,7 +148,7 @@ func newResolver(o Options) (*resolver, error) {
 }
 
 func refuse(provider, format, remedy string, args ...any) *model.Error {
-	return &model.Error{Provider: orElse(provider, "zot"), Kind: model.KindBadRequest, Message: fmt.Sprintf(format, args...), Remedy: remedy}
+	return &model.Error{Provider: provider, Kind: model.KindBadRequest, Message: fmt.Sprintf(format, args...), Remedy: remedy}
 }
 
 func (r *resolver) resolve() (Selection, string, error) {
@@ -204,7 +204,7 @@ func (r *resolver) provider() (Info, error) {
 		return info, nil
 	}
 	return Info{}, &model.Error{
-		Provider: "zot", Kind: model.KindNoModel, Message: "no model is configured",
+		Kind: model.KindNoModel, Message: "no model is configured",
 		Remedy: "run zot demo to look around, zot login to give a key, or name a local server: zot --provider ollama --model NAME",
 	}
 }
