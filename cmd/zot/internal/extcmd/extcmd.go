@@ -1,6 +1,6 @@
 // Package extcmd is "zot ext": it lists, installs, updates, removes and
-// switches extensions, and shows what they wrote to their logs. Each subcommand
-// is a file.
+// switches extensions, starts them to see what is wrong, and shows their logs.
+// Each subcommand is a file.
 //
 // The answer goes to standard output, everything else to standard error. What
 // is listed comes from the same search that a start makes.
