@@ -82,6 +82,7 @@ func setup(env *testscript.Env) error {
 	env.Setenv("USERPROFILE", user)
 	env.Setenv("ZOT_HOME", filepath.Join(env.WorkDir, "state"))
 	env.Setenv("HTTP_PROXY", "")
+	env.Setenv("ZOT_TIMEOUTS_READY_WAIT", "5m") // a busy machine compiles modules slowly
 	examples, err := filepath.Abs("../../examples")
 	if err != nil {
 		return err
