@@ -89,6 +89,7 @@ func TestHost(t *testing.T) {
 			if zot.Panel("p").Open {
 				t.Error("the panel is still open")
 			}
+			zot.WaitSubmitted("go")
 			if got := zot.Submitted(); len(got) != 1 || got[0] != "go on" {
 				t.Errorf("submitted %q", got)
 			}

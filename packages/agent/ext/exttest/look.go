@@ -25,8 +25,13 @@ func (h *Host) Frames() []extproto.Frame {
 // will.
 func (h *Host) Wait(match func(extproto.Frame) bool) extproto.Frame {
 	h.t.Helper()
+	return h.wait("a frame", match)
+}
+
+func (h *Host) wait(what string, match func(extproto.Frame) bool) extproto.Frame {
+	h.t.Helper()
 	var found extproto.Frame
-	h.until("a frame", func() bool {
+	h.until(what, func() bool {
 		if i := slices.IndexFunc(h.frames, match); i >= 0 {
 			found = h.frames[i]
 		}
@@ -48,6 +53,16 @@ func (h *Host) Submitted() []string {
 		texts = append(texts, s.Text)
 	}
 	return texts
+}
+
+// WaitSubmitted waits for a submitted prompt with text in it.
+func (h *Host) WaitSubmitted(text string) string {
+	h.t.Helper()
+	f := h.wait(fmt.Sprintf("a submitted prompt with %q", text), func(f extproto.Frame) bool {
+		s, ok := f.(extproto.Submit)
+		return ok && strings.Contains(s.Text, text)
+	})
+	return f.(extproto.Submit).Text
 }
 
 func all[F extproto.Frame](h *Host) []F {
