@@ -168,12 +168,19 @@ func (a *Agent) keepPartial(ctx context.Context, m message.Message) {
 }
 
 // account adds a turn's tokens and reports them.
-func (a *Agent) account(u message.Usage) {
+func (a *Agent) account(u message.Usage) { a.spend(u, false) }
+
+// Spend adds the tokens of a model call that was no turn, such as the writing
+// of a summary, to those of the conversation, and reports them.
+func (a *Agent) Spend(u message.Usage) { a.spend(u, true) }
+
+func (a *Agent) spend(u message.Usage, auxiliary bool) {
+	if !u.Known {
+		return
+	}
 	a.mu.Lock()
 	a.usage = a.usage.Add(u)
 	total := a.usage
 	a.mu.Unlock()
-	if u.Known {
-		a.opts.Emit(event.Usage{Turn: u, Cumulative: total})
-	}
+	a.opts.Emit(event.Usage{Turn: u, Cumulative: total, Auxiliary: auxiliary})
 }

@@ -104,7 +104,8 @@ func (e *TooLargeError) Error() string {
 func (e *TooLargeError) Unwrap() error { return e.Cause }
 
 // Run shortens messages, which it leaves as they are. It returns ErrNothing, a
-// *TooLargeError, what the model call failed with, or ctx.Err().
+// *TooLargeError, what the model call failed with, or ctx.Err(); with an error
+// the result has no more than the Usage that was spent.
 //
 // A failure of the model call is an error as long as the transcript still
 // fits. Where it does not, the result is a plain one, with Cause.
@@ -123,10 +124,10 @@ func Run(ctx context.Context, o Options, why Reason, messages []message.Message)
 	r.Text, r.Usage = text, usage
 	if err != nil {
 		if ctx.Err() != nil {
-			return Result{}, ctx.Err()
+			return Result{Usage: usage}, ctx.Err()
 		}
 		if !s.mustFit(o, why) {
-			return Result{}, fmt.Errorf("writing the summary: %w", err)
+			return Result{Usage: usage}, fmt.Errorf("writing the summary: %w", err)
 		}
 		r.Text, r.Cause = plain(head), err
 	}
@@ -135,9 +136,9 @@ func Run(ctx context.Context, o Options, why Reason, messages []message.Message)
 	r.After = s.scaled(r.Messages)
 	if r.After >= r.Before {
 		if s.mustFit(o, why) {
-			return Result{}, &TooLargeError{Tokens: r.Before, Window: o.Window, Cause: r.Cause}
+			return Result{Usage: usage}, &TooLargeError{Tokens: r.Before, Window: o.Window, Cause: r.Cause}
 		}
-		return Result{}, ErrNothing
+		return Result{Usage: usage}, ErrNothing
 	}
 	return r, nil
 }

@@ -47,10 +47,13 @@ type AssistantMessage struct {
 	By         string // the extension that replaced or suppressed; or empty
 }
 
-// Usage reports the tokens of the turn and of the session.
+// Usage reports the tokens of the turn and of the session. Auxiliary marks a
+// model call that was no turn, such as the writing of a summary: Turn then says
+// nothing of the size of the conversation.
 type Usage struct {
 	Turn       message.Usage
 	Cumulative message.Usage
+	Auxiliary  bool
 }
 
 // TurnEnd says that the model's response is over; the calls it asks for run

@@ -7,7 +7,7 @@ import (
 )
 
 // Aside asks the model about the conversation without becoming a part of it:
-// nothing is recorded, and no tool can be called. onText takes the answer as it
+// nothing but its tokens is recorded, and no tool can be called. onText takes the answer as it
 // comes.
 func (h *Host) Aside(ctx context.Context, question string, onText func(string)) error {
 	conn, err := h.connection()
@@ -19,7 +19,7 @@ func (h *Host) Aside(ctx context.Context, question string, onText func(string)) 
 	if err != nil {
 		return err
 	}
-	_, err = conn.Client.Generate(ctx, model.Request{
+	resp, err := conn.Client.Generate(ctx, model.Request{
 		Model: conn.ID, System: system, Reasoning: conn.Reasoning,
 		Messages: append(h.agent.Transcript(), Prompt{Text: question}.message()),
 	}, func(c model.Chunk) {
@@ -27,5 +27,6 @@ func (h *Host) Aside(ctx context.Context, question string, onText func(string)) 
 			onText(c.Text)
 		}
 	})
+	h.agent.Spend(resp.Usage)
 	return err
 }

@@ -57,6 +57,7 @@ func (h *Host) shorten(ctx context.Context, why compact.Reason, focus string) (s
 	r, err := compact.Run(ctx, compact.Options{
 		Client: conn.Client, Model: conn.ID, Window: conn.ContextWindow, Context: size, Focus: focus,
 	}, why, before)
+	h.agent.Spend(r.Usage)
 	if err == nil {
 		err = h.replace(r)
 	}

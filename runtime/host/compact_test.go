@@ -63,7 +63,10 @@ func TestManualCompaction(t *testing.T) {
 		if len(tr) != 5 || !strings.Contains(tr[0].Text(), "the gist") {
 			t.Errorf("%d messages, the first %q", len(tr), tr[0].Text())
 		}
-		equal(t, "journal", j.take(), "compact 4", "activated []")
+		equal(t, "journal", j.take(), "usage 0", "compact 4", "activated []")
+		if u := emitted[event.Usage](r); len(u) != 1 || !u[0].Auxiliary || u[0].Turn.Input != 10 || r.Usage().Input != 10 {
+			t.Errorf("the summary's tokens: %+v, in all %+v", u, r.Usage())
+		}
 		start, done := emitted[event.CompactStart](r), emitted[event.CompactDone](r)
 		if len(start) != 1 || start[0].Auto || start[0].MessageCount != 10 {
 			t.Errorf("start %+v", start)
@@ -129,7 +132,7 @@ func TestCompactionAtTheThreshold(t *testing.T) {
 			t.Fatalf("%d requests, want the summary and then the prompt", len(all))
 		}
 		lines := j.take()
-		if i := slices.IndexFunc(lines, func(s string) bool { return strings.HasPrefix(s, "compact") }); i != 1 || lines[0] != "append user" {
+		if i := slices.IndexFunc(lines, func(s string) bool { return strings.HasPrefix(s, "compact") }); i != 2 || lines[0] != "append user" {
 			t.Errorf("journal %q", lines)
 		}
 		if s := emitted[event.CompactStart](r); len(s) != 1 || !s[0].Auto {

@@ -11,6 +11,8 @@ import (
 // A Journal keeps a conversation: package session has the one on disk.
 type Journal interface {
 	Append(m message.Message) error
+	// AppendUsage records what a turn took and the sums so far; turn is not
+	// Known where only the sums changed.
 	AppendUsage(turn, cumulative message.Usage) error
 	// Compact records that all but the last keep messages gave way to summary.
 	Compact(summary message.Message, keep int) error
@@ -28,7 +30,9 @@ type Conversation struct {
 	Messages []message.Message
 	Usage    message.Usage
 	LastTurn message.Usage // what the last model call took
-	// Activated are deferred tools that are switched on.
+	// Activated are the deferred tools that are switched on. Nil leaves it to
+	// the results in Messages; what is recorded goes before them, since a reload
+	// may have switched tools off again.
 	Activated []string
 }
 
@@ -42,7 +46,10 @@ func (h *Host) adopt(c Conversation) {
 	h.auto.Reset()
 	h.mu.Unlock()
 	h.agent.SetTranscript(c.Messages)
-	h.agent.Activate(c.Activated)
+	if c.Activated != nil {
+		h.agent.DeactivateTools()
+		h.agent.Activate(c.Activated)
+	}
 	h.agent.SetUsage(c.Usage)
 }
 
@@ -114,7 +121,22 @@ func (h *Host) recordModel(c Connection) {
 	}
 }
 
-// recordUsage keeps what a turn took. It subscribes to the bus, so it must not
+// deactivateTools hides again what results switched on, on disk as well, so that
+// a conversation that is resumed does not get it back.
+func (h *Host) deactivateTools() {
+	if len(h.agent.Activated()) == 0 {
+		return
+	}
+	h.agent.DeactivateTools()
+	if j := h.currentJournal(); j != nil {
+		if err := j.SetActivated(nil); err != nil {
+			h.bus.Publish(event.Notice{Level: "error", Text: err.Error()})
+		}
+	}
+}
+
+// recordUsage keeps what a turn took, or the sum alone where it was no turn. It
+// subscribes to the bus, so it must not
 // publish; a journal that fails has been complained of when the message was
 // appended.
 func (h *Host) recordUsage(e event.Event) {
@@ -123,7 +145,11 @@ func (h *Host) recordUsage(e event.Event) {
 		return
 	}
 	h.mu.Lock()
-	h.lastTurn = u.Turn
+	if u.Auxiliary {
+		u.Turn = message.Usage{}
+	} else {
+		h.lastTurn = u.Turn
+	}
 	j := h.journal
 	h.mu.Unlock()
 	if j != nil {

@@ -97,7 +97,7 @@ func TestClearFails(t *testing.T) {
 	})
 }
 
-// An aside is a part of nothing, and no tool can be called in it.
+// An aside is a part of nothing but the bill, and no tool can be called in it.
 func TestAside(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		j := &journal{}
@@ -120,8 +120,12 @@ func TestAside(t *testing.T) {
 		if req.System != "mine" {
 			t.Errorf("the aside did not wait for the extension: %q", req.System)
 		}
-		if len(r.Transcript()) != 2 || len(j.take()) != 0 || len(emitted[event.UserMessage](r)) != 0 || r.Usage() != (message.Usage{}) {
+		if len(r.Transcript()) != 2 || len(emitted[event.UserMessage](r)) != 0 {
 			t.Error("the aside left a trace")
+		}
+		equal(t, "journal", j.take(), "usage 0")
+		if r.Usage().Input != 10 || r.ContextUsed() != 0 {
+			t.Errorf("its tokens: %+v, and %d of the window", r.Usage(), r.ContextUsed())
 		}
 	})
 }
@@ -158,6 +162,9 @@ func TestDeferredTools(t *testing.T) {
 		{"resume by the record", func(r *rig) error {
 			return r.Switch(host.Conversation{Activated: []string{"weather"}})
 		}, []string{"weather"}},
+		{"resume after a reload", func(r *rig) error {
+			return r.Switch(host.Conversation{Messages: r.Transcript(), Activated: []string{}})
+		}, nil},
 		{"another model", func(r *rig) error { return r.SetModel("test", "m2") }, []string{"weather"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -180,8 +187,11 @@ func TestDeferredTools(t *testing.T) {
 				}
 				r.run("again")
 				equal(t, "after "+c.name, r.active(), c.want...)
-				if c.name == "compaction" {
+				switch c.name {
+				case "compaction":
 					contains(t, j.take(), "activated [weather]")
+				case "reload":
+					contains(t, j.take(), "activated []")
 				}
 			})
 		})

@@ -320,7 +320,7 @@ func (h *Host) Reload(ctx context.Context, name string) (extension.Report, error
 		return report, err
 	}
 	h.refreshTools()
-	h.agent.DeactivateTools()
+	h.deactivateTools()
 	h.prompt.reset()
 	return report, nil
 }

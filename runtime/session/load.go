@@ -117,7 +117,7 @@ func (ld *loader) row(r row) error {
 	case rowMessage:
 		return ld.message(r.Message)
 	case rowUsage:
-		ld.out.LastTurn, ld.out.Usage = r.Usage.usage(), r.Cumulative.usage()
+		ld.usage(r)
 	case rowRename:
 		ld.out.Meta.Title = *r.Title
 		ld.out.metas++ // the first meta row is out of date
@@ -125,10 +125,20 @@ func (ld *loader) row(r row) error {
 		return ld.compact(r)
 	case rowClear:
 		ld.out.Messages, ld.out.Ordinals, ld.out.Activated = nil, nil, nil
+		ld.out.Usage, ld.out.LastTurn = message.Usage{}, message.Usage{}
 	case rowActivated:
 		ld.out.Activated = r.Tools
 	}
 	return nil // rows of other types are somebody else's
+}
+
+// usage takes over the sums. A row without a turn is of a call that was none,
+// and says nothing of the size of the transcript.
+func (ld *loader) usage(r row) {
+	ld.out.Usage = r.Cumulative.usage()
+	if turn := r.Usage.usage(); turn.Known {
+		ld.out.LastTurn = turn
+	}
 }
 
 func (ld *loader) message(w *messageWire) error {
@@ -176,6 +186,7 @@ func (ld *loader) compact(r row) error {
 	from := len(messages) - keep
 	ld.out.Messages = append([]message.Message{summary}, messages[from:]...)
 	ld.out.Ordinals = append([]int{-1}, ordinals[from:]...)
+	ld.out.LastTurn = message.Usage{} // it was of the longer one
 	return nil
 }
 

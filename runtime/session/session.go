@@ -197,7 +197,8 @@ func (s *Session) Append(m message.Message) error {
 	return nil
 }
 
-// AppendUsage adds the tokens of a turn and the sums so far.
+// AppendUsage adds the tokens of a turn and the sums so far. A turn that is not
+// Known adds the sums alone: a call that was no turn took something.
 func (s *Session) AppendUsage(turn, cumulative message.Usage) error {
 	return s.row("the usage", usageRow(turn, cumulative))
 }

@@ -325,8 +325,28 @@ func TestEmptySessionsGo(t *testing.T) {
 func TestCompactAndClear(t *testing.T) {
 	st := newStore(t)
 	s := create(t, st, "/p", user("1"), answer("2"), user("3"), calling("a"), result("a", "x"), answer("6"))
+	turn, sum := message.Usage{Known: true, Input: 900}, message.Usage{Known: true, Input: 950}
+	for _, err := range []error{
+		s.AppendUsage(turn, turn), s.SetActivated([]string{"deep"}), s.AppendUsage(message.Usage{}, sum),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if l := mustLoad(t, st, s.Path()); l.LastTurn != turn || l.Usage != sum {
+		t.Errorf("a call that was no turn: %+v, %+v", l.LastTurn, l.Usage)
+	}
 	if err := s.Compact(user("summary"), 4); err != nil {
 		t.Fatal(err)
+	}
+	if l := mustLoad(t, st, s.Path()); l.LastTurn.Known || l.Usage != sum {
+		t.Errorf("after the summary: %+v, %+v", l.LastTurn, l.Usage)
+	}
+	if err := s.SetActivated(nil); err != nil {
+		t.Fatal(err)
+	}
+	if l := mustLoad(t, st, s.Path()); l.Activated == nil || len(l.Activated) != 0 {
+		t.Errorf("switched off again: %#v", l.Activated)
 	}
 	if err := s.Append(user("7")); err != nil {
 		t.Fatal(err)
@@ -347,8 +367,9 @@ func TestCompactAndClear(t *testing.T) {
 	if err := s.Append(user("8")); err != nil {
 		t.Fatal(err)
 	}
-	if got := texts(mustLoad(t, st, closed(t, s)).Messages); !slices.Equal(got, []string{"8"}) {
-		t.Errorf("after clearing: %q", got)
+	l = mustLoad(t, st, closed(t, s))
+	if got := texts(l.Messages); !slices.Equal(got, []string{"8"}) || l.Usage.Known {
+		t.Errorf("after clearing: %q, %+v", got, l.Usage)
 	}
 }
 

@@ -57,10 +57,12 @@ type (
 		Reason     string    `json:"reason,omitempty"`
 		By         string    `json:"by,omitempty"`
 	}
-	// Usage counts the tokens of the turn and of the session so far.
+	// Usage counts the tokens of the turn and of the session so far. Auxiliary
+	// marks a model call that was no turn, such as the writing of a summary.
 	Usage struct {
 		UsageCount
 		Cumulative UsageCount `json:"cumulative"`
+		Auxiliary  bool       `json:"auxiliary,omitempty"`
 	}
 	// UsageCount counts tokens. Input excludes what came from a cache.
 	UsageCount struct {

@@ -48,7 +48,7 @@ func fromRun(e event.Event) (rpcproto.Event, bool) {
 	case event.AssistantMessage:
 		return assistantMessage(e), true
 	case event.Usage:
-		return rpcproto.Usage{UsageCount: UsageCount(e.Turn), Cumulative: UsageCount(e.Cumulative)}, true
+		return rpcproto.Usage{UsageCount: UsageCount(e.Turn), Cumulative: UsageCount(e.Cumulative), Auxiliary: e.Auxiliary}, true
 	case event.TurnEnd:
 		return rpcproto.TurnEnd{Stop: e.Stop, Error: e.Error}, true
 	case event.Error:
