@@ -322,3 +322,13 @@ func (b *Bound) Misregistered(what string) (stop bool, d Decision) {
 		Reason: what + " is not what the manifest declares", Remedy: "update contributes in extension.json, then zot ext lock"}
 	return b.set.mode > Open, d
 }
+
+// Misnamed decides about an extension that greets with another name than its
+// manifest has; why says so, with both. In mode open the manifest's name is
+// used, in the strict modes the extension is stopped.
+func (b *Bound) Misnamed(why string) (stop bool, d Decision) {
+	return b.set.mode > Open, Decision{
+		Verdict: Deny, Code: CodeDescriptorDrift, By: b.set.modeAt,
+		Reason: why, Remedy: "make the two the same, then zot ext lock",
+	}
+}

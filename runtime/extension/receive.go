@@ -67,6 +67,9 @@ func (p *peer) greet(head extproto.Head, line []byte) error {
 	if hello.Name == "" {
 		return &protocolError{"first frame must be hello with a name (got an empty name)"}
 	}
+	if err := p.misnamed(hello.Name); err != nil {
+		return err
+	}
 	p.greeted = true
 	ack := p.m.helloAck(p.entry)
 	p.m.update(func(*effects) {
@@ -76,9 +79,6 @@ func (p *peer) greet(head extproto.Head, line []byte) error {
 		}
 	})
 	p.post(ack)
-	if hello.Name != p.entry.Name {
-		p.diagnose(false, "its hello says %q but its manifest says %q; the manifest's name is used", hello.Name, p.entry.Name)
-	}
 	time.AfterFunc(p.m.opts.Timeouts.Ready, func() { p.becomeReady(StateLateReady) })
 	return nil
 }

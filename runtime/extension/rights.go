@@ -216,6 +216,23 @@ func (p *peer) admit(fx *effects, c policies.Capability, name, what string, decl
 	return false
 }
 
+// misnamed compares the name in a hello with the manifest's, which counts
+// everywhere. Where the policy is strict about what an extension declares, a
+// different one ends the connection.
+func (p *peer) misnamed(hello string) error {
+	if hello == p.entry.Name {
+		return nil
+	}
+	what := fmt.Sprintf("its hello says %.100q but its manifest says %q", hello, p.entry.Name)
+	if sc := p.scope.Load(); sc != nil {
+		if stop, d := sc.rights.Misnamed(what); stop {
+			return &protocolError{"stopped: " + refusalText("running it", d)}
+		}
+	}
+	p.diagnose(false, "%s; the manifest's name is used", what)
+	return nil
+}
+
 // submission says whether text may be submitted, and whether the user must be
 // asked first.
 func (p *peer) submission(fx *effects) (ok, ask bool) {

@@ -226,6 +226,28 @@ func TestHelloWithAnotherName(t *testing.T) {
 	})
 }
 
+// Where the policy pins extensions, one that is not who it says it is does not
+// run: it is stopped before it is told anything.
+func TestHelloWithAnotherNamePinned(t *testing.T) {
+	for _, mode := range []string{"pinned", "locked"} {
+		bubble2(t, mode, func(t *testing.T) {
+			p := newPuppet(t, "manifest")
+			e := p.entry()
+			e.Rights = rightsOf(t, `{"commands":["*"]}`, `{"mode":"`+mode+`"}`)
+			r := newRig(t, extension.Options{}, e)
+			p.begin()
+			p.say(`{"type":"hello","name":"other"}`)
+			p.hearsNothing()
+			r.wantState("manifest", extension.StateFailed)
+			failed := emitted[event.ExtFailed](r)
+			if len(failed) != 1 {
+				t.Fatalf("failures %+v, want one", failed)
+			}
+			wantContains(t, failed[0].Message, "stopped: ZP034", `"other"`, `"manifest"`, "user.json:1")
+		})
+	}
+}
+
 // Lines that are no frames are noise: skipped, logged once a kind with a
 // sample, and harmless; a second hello and slash commands change nothing.
 func TestNoise(t *testing.T) {
