@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -10,23 +9,30 @@ import (
 	"github.com/patriceckhart/zot/config/home"
 )
 
-// CheckFile reads one settings file as a layer would and returns its faults. An
-// error says that there is nothing to read.
-func CheckFile(layer Layer, path string, o Options) ([]Problem, error) {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
+// A Checked is what [CheckFile] found in one file.
+type Checked struct {
+	Problems []Problem // of the settings, in the order of the file
+	Policy   PolicySection
+}
+
+// CheckFile reads one settings file as a layer would. An error says that there
+// is nothing to read.
+func CheckFile(layer Layer, path string, o Options) (Checked, error) {
+	section := PolicySection{Layer: layer, Path: path}
 	data, err := readRegular(path)
 	if err != nil {
-		return nil, err
+		return Checked{Policy: section}, err
 	}
 	file, err := document.Parse(path, data)
 	var syntax *document.SyntaxError
 	if errors.As(err, &syntax) {
-		return []Problem{{Layer: layer, Source: path, Pos: syntax.Pos, Message: syntax.Msg, text: data}}, nil
+		section.Err = err
+		p := Problem{Layer: layer, Source: path, Pos: syntax.Pos, Message: syntax.Msg, Remedy: syntax.Remedy, text: data}
+		return Checked{Problems: []Problem{p}, Policy: section}, nil
 	}
-	_, problems := readFile(layer, file, o.base(layer, filepath.Dir(path)))
-	return problems, nil
+	d, problems := readFile(layer, file, o.base(layer, filepath.Dir(path)))
+	section.File, section.Node, section.Err = file, d.policy, d.policyLost
+	return Checked{Problems: problems, Policy: section}, nil
 }
 
 // FileOf returns the settings file of a layer: the one that exists, else the

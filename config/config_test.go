@@ -200,7 +200,6 @@ func TestEveryFaultHasItsPlaceAndGoodKeysApply(t *testing.T) {
 		"}\r\n")
 	s := w.load()
 	w.wantProblems(s,
-		`HOME/config.json:12:3: "provider" is set twice, first in line 11; neither counts`,
 		`HOME/config.json:3:3: unknown setting "modle"; did you mean "model"?`,
 		`HOME/config.json:4:3: unknown setting "Theme"; names are case-sensitive: write "theme"`,
 		`HOME/config.json:5:15: maxSteps: must be a whole number, and is a string; for example 500`,
@@ -211,6 +210,7 @@ func TestEveryFaultHasItsPlaceAndGoodKeysApply(t *testing.T) {
 		`HOME/config.json:8:13: "limits" must be an object, and is null`,
 		`HOME/config.json:9:9: "ui" must be an object, and is a number`,
 		`HOME/config.json:10:12: tools: item 2 is a number, and must be a string`,
+		`HOME/config.json:12:3: "provider" is set twice, first in line 11; neither counts`,
 		`HOME/config.json:13:3: "model" does not hold a list, so nothing can be appended`,
 		`HOME/config.json:14:3: unknown setting "apiKey"; keys are kept by zot login`,
 		`HOME/config.json:15:14: baseURL: "ftp://x" is not an address`,
@@ -221,8 +221,36 @@ func TestEveryFaultHasItsPlaceAndGoodKeysApply(t *testing.T) {
 		t.Errorf("good keys must apply and bad ones must not: %+v", c)
 	}
 	want := "config.json:3:3: unknown setting \"modle\"\n    3 |   \"modle\": \"x\",\n      |   ^\n  help: did you mean \"model\"?\n"
-	if got := s.Problems[1].Render(); !strings.HasSuffix(got, want) {
+	if got := s.Problems[0].Render(); !strings.HasSuffix(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// A name that comes twice hides none of the other faults, and comes in its turn.
+func TestDuplicatesHideNothing(t *testing.T) {
+	w := newWorld(t)
+	w.write(config.User, `{
+  "x-note": 1, "x-note": 2,
+  "ui": {"histroy": 1},
+  "retry": {"attempts": 3},
+  "retry": {"atempts": 3, "maxWait": "soon", "maxWait": 5},
+  "ui": {"mouse": "yes"},
+  "theme": "dark", "theme": 5
+}`)
+	s := w.load()
+	w.wantProblems(s,
+		`HOME/config.json:3:10: unknown setting "ui.histroy"; did you mean "history"?`,
+		`HOME/config.json:5:3: "retry" is set twice, first in line 4; neither counts`,
+		`HOME/config.json:5:13: unknown setting "retry.atempts"; did you mean "attempts"?`,
+		`HOME/config.json:5:38: retry.maxWait: "soon" is not a duration`,
+		`HOME/config.json:5:46: "maxWait" is set twice, first in line 5; neither counts`,
+		`HOME/config.json:6:3: "ui" is set twice, first in line 3; neither counts`,
+		`HOME/config.json:6:19: ui.mouse: must be true or false, and is a string`,
+		`HOME/config.json:7:20: "theme" is set twice, first in line 7; neither counts`,
+		`HOME/config.json:7:29: theme: must be a string, and is a number`,
+	)
+	if c := s.Config; c.Retry.Attempts != 4 || c.Theme != "auto" {
+		t.Errorf("what is set twice counts: %+v", c)
 	}
 }
 

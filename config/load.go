@@ -166,8 +166,7 @@ func (l *loader) broken(section PolicySection, err error) {
 	p := Problem{Layer: section.Layer, Source: section.Path, Message: "no setting of this file counts: " + plain(err)}
 	var syntax *document.SyntaxError
 	if errors.As(err, &syntax) {
-		p.Pos, p.Message = syntax.Pos, syntax.Msg
-		p.Remedy = "until it is mended, no setting of this file counts"
+		p.Pos, p.Message, p.Remedy = syntax.Pos, syntax.Msg+"; no setting of this file counts", syntax.Remedy
 		p.text, _ = readRegular(section.Path)
 	}
 	if section.Insecure {

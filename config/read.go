@@ -54,6 +54,7 @@ type reader struct {
 	file     *document.File
 	base     base
 	problems []Problem
+	ignored  int // above zero, what is read does not count
 }
 
 func readFile(layer Layer, file *document.File, b base) (*layerData, []Problem) {
@@ -69,48 +70,52 @@ func (r *reader) report(pos document.Pos, path []string, code, remedy, format st
 	})
 }
 
+// object reads the members in the order of the file, so that faults come in it,
+// too. Of names that come twice neither value counts: which was meant cannot be
+// told. What is wrong with either is said all the same.
 func (r *reader) object(n *document.Node, at *branch, path []string) {
-	twice := r.duplicates(n, path)
+	count := make(map[string]int, len(n.Members))
+	for i := range n.Members {
+		count[n.Members[i].Name]++
+	}
+	first := make(map[string]int, len(n.Members))
 	for i := range n.Members {
 		m := &n.Members[i]
+		if strings.HasPrefix(m.Name, "x-") {
+			continue
+		}
+		if line, seen := first[m.Name]; seen {
+			r.twice(m, line, path)
+		} else {
+			first[m.Name] = m.Pos.Line
+		}
 		switch {
-		case twice[m.Name] || strings.HasPrefix(m.Name, "x-"):
 		case len(path) == 0 && m.Name == "$schema":
 		case len(path) == 0 && m.Name == "policy":
-			r.data.policy = m.Value
+			if count[m.Name] == 1 {
+				r.data.policy = m.Value
+			}
+		case count[m.Name] > 1:
+			r.ignored++
+			r.member(m, at, path)
+			r.ignored--
 		default:
 			r.member(m, at, path)
 		}
 	}
 }
 
-// duplicates reports names that come twice. Neither value counts: which was
-// meant cannot be told.
-func (r *reader) duplicates(n *document.Node, path []string) map[string]bool {
-	first := make(map[string]int, len(n.Members))
-	var twice map[string]bool
-	for _, m := range n.Members {
-		line, seen := first[m.Name]
-		if !seen {
-			first[m.Name] = m.Pos.Line
-			continue
-		}
-		if twice == nil {
-			twice = map[string]bool{}
-		}
-		twice[m.Name] = true
-		r.report(m.Pos, child(path, m.Name), "", "keep one of the two",
-			"%q is set twice, first in line %d; neither counts", m.Name, line)
-		if len(path) == 0 && m.Name == "policy" {
-			r.losePolicy(m.Pos, "the policy section is there twice")
-		}
+func (r *reader) twice(m *document.Member, line int, path []string) {
+	r.report(m.Pos, child(path, m.Name), "", "keep one of the two",
+		"%q is set twice, first in line %d; neither counts", m.Name, line)
+	if len(path) == 0 && m.Name == "policy" {
+		r.losePolicy(m.Pos, "the policy section is there twice")
 	}
-	return twice
 }
 
 func (r *reader) losePolicy(pos document.Pos, msg string) {
 	if r.data.policyLost == nil {
-		r.data.policyLost = &document.SyntaxError{File: r.file.Name, Pos: pos, Msg: msg, Line: r.file.Text(pos.Line)}
+		r.data.policyLost = &document.SyntaxError{File: r.file.Name, Pos: pos, Msg: msg}
 	}
 }
 
@@ -153,7 +158,9 @@ func (r *reader) leaf(m *document.Member, k *Key, path []string, plus bool) {
 	if plus {
 		path = child(path[:len(path)-1], "+"+path[len(path)-1])
 	}
-	r.data.set(path, value, place{r.file.Name, m.Pos})
+	if r.ignored == 0 {
+		r.data.set(path, value, place{r.file.Name, m.Pos})
+	}
 }
 
 // elsewhere names what people look for here and which lives in another place.

@@ -67,6 +67,7 @@ func readSection(s Section) (*layer, []Problem) {
 	case s.Node != nil:
 		r.policy(l, s.Node)
 	}
+	slices.SortStableFunc(r.problems, func(a, b Problem) int { return a.Pos.Compare(b.Pos) })
 	for _, p := range r.problems {
 		if p.Closed {
 			l.broken, l.brokenCode = fmt.Errorf("%s", p.Message), p.Code
@@ -83,7 +84,7 @@ func (r *reader) unreadable() {
 	p := Problem{Layer: r.section.Layer, Code: invalidCode(r.section.Layer), File: r.section.File,
 		Message: r.section.Err.Error(), Closed: true, text: r.section.Text}
 	if syntax, ok := r.section.Err.(*document.SyntaxError); ok {
-		p.Pos, p.Message = syntax.Pos, syntax.Msg
+		p.Pos, p.Message, p.Remedy = syntax.Pos, syntax.Msg, syntax.Remedy
 	}
 	if r.section.Insecure {
 		p.Code = CodeInsecureOwner

@@ -3,6 +3,7 @@ package policies
 import (
 	"slices"
 
+	"github.com/patriceckhart/zot/config"
 	"github.com/patriceckhart/zot/config/document"
 )
 
@@ -17,6 +18,17 @@ type Section struct {
 	Err error
 	// Insecure says that Err is about who may write the file.
 	Insecure bool
+}
+
+// SectionOf is the section that the loader of settings found, and false for a
+// layer that has no say in policy.
+func SectionOf(s config.PolicySection) (Section, bool) {
+	layer, ok := ParseLayer(s.Layer.String())
+	out := Section{Layer: layer, File: s.Path, Node: s.Node, Err: s.Err, Insecure: s.Insecure}
+	if s.File != nil {
+		out.Text = s.File.Data
+	}
+	return out, ok
 }
 
 // A rule of a layer.

@@ -29,6 +29,9 @@ type Document struct {
 	mark int    // length of the byte order mark that was cut off
 	root hujson.Value
 	val  any
+	// first is the document as it would be were the first of keys that come
+	// twice the one that counts; nil where no key does.
+	first *Document
 }
 
 // Parse reads text. A byte order mark at its start and carriage returns before
@@ -53,7 +56,35 @@ func Parse(text []byte) (*Document, []Problem) {
 	d.root = root
 	var problems []Problem
 	d.val = d.convert(root, "", &problems)
+	if len(problems) > 0 {
+		d.first = &Document{text: d.text, mark: d.mark, root: keepFirst(root)}
+		d.first.val = d.first.convert(d.first.root, "", new([]Problem))
+	}
 	return d, sortProblems(problems)
+}
+
+// keepFirst is the syntax without the later ones of keys that come twice.
+func keepFirst(v hujson.Value) hujson.Value {
+	switch c := v.Value.(type) {
+	case *hujson.Object:
+		seen := map[string]bool{}
+		kept := &hujson.Object{AfterExtra: c.AfterExtra}
+		for _, m := range c.Members {
+			if key := m.Name.Value.(hujson.Literal).String(); !seen[key] {
+				seen[key] = true
+				m.Value = keepFirst(m.Value)
+				kept.Members = append(kept.Members, m)
+			}
+		}
+		v.Value = kept
+	case *hujson.Array:
+		kept := &hujson.Array{AfterExtra: c.AfterExtra}
+		for _, e := range c.Elements {
+			kept.Elements = append(kept.Elements, keepFirst(e))
+		}
+		v.Value = kept
+	}
+	return v
 }
 
 // unreadable finds what would make parsing pointless or dangerous.

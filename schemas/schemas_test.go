@@ -90,6 +90,10 @@ func TestValidateNamesPlaceValueAndRemedy(t *testing.T) {
 		{"two unknown keys", "{\"name\":\"a\", \"zzzzzzzz\": 1,\n\"verison\": 2}",
 			`1:14: unknown key "zzzzzzzz"; remove it, or correct the spelling` + "\n" + `2:1: unknown key "verison"; did you mean "version"?`},
 		{"duplicate", "{\"name\":\"a\",\n\"name\":\"b\"}", `2:1: key "name" is there twice, first in line 1; keep one of the two`},
+		{"faults in both of a duplicate", "{\"name\":5, \"nam\":1,\n\"name\":\"a\", \"args\":\"--x\", \"exec\":\"./a\", \"args\":[7]}",
+			`1:9: name must be a string, not a number; write it in quotes: "5"` + "\n" + `1:12: unknown key "nam"; did you mean "name"?` + "\n" +
+				`2:1: key "name" is there twice, first in line 1; keep one of the two` + "\n" + `2:20: args must be a list, not a string; write it as a list: ["--x"]` + "\n" +
+				`2:41: key "args" is there twice, first in line 2; keep one of the two` + "\n" + `2:49: args[0] must be a string, not a number; write it in quotes: "7"`},
 		{"missing", `{}`, `1:1: "name" is missing; add it, for example "name": "weather"`},
 		{"list wanted", `{"name":"a","args":"--x"}`, `1:20: args must be a list, not a string; write it as a list: ["--x"]`},
 		{"element", `{"name":"a","args":["x",7]}`, `1:25: args[1] must be a string, not a number; write it in quotes: "7"`},

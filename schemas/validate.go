@@ -21,9 +21,14 @@ func Validate(name string, text []byte) []Problem {
 	return sortProblems(append(problems, doc.Validate(name)...))
 }
 
-// Validate checks the document as [Validate] does, less what [Parse] said.
+// Validate checks the document as [Validate] does, less what [Parse] said. Of
+// keys that come twice both values are checked.
 func (d *Document) Validate(name string) []Problem {
-	return ValidateValue(name, d.val, d.locate)
+	problems := ValidateValue(name, d.val, d.locate)
+	if d.first != nil {
+		problems = sortProblems(append(problems, d.first.Validate(name)...))
+	}
+	return problems
 }
 
 // A Locator finds the place of a value in the text it came from, or of the key

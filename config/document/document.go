@@ -9,6 +9,7 @@
 package document
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -43,6 +44,11 @@ func (k Kind) String() string {
 // A Pos is a place in a file. Both count from 1, columns in characters. The
 // zero Pos means that there is no place to name.
 type Pos struct{ Line, Column int }
+
+// Compare orders places as they follow each other in a file.
+func (p Pos) Compare(q Pos) int {
+	return cmp.Or(cmp.Compare(p.Line, q.Line), cmp.Compare(p.Column, q.Column))
+}
 
 // A Node is a value and its place. It is not to be changed.
 type Node struct {
@@ -96,10 +102,17 @@ type SyntaxError struct {
 	File string
 	Pos  Pos
 	Msg  string
-	Line string // text of the line, for showing it; may be empty
+	// Remedy says what to do, or is empty where the message says all.
+	Remedy string
 }
 
-func (e *SyntaxError) Error() string { return Place(e.File, e.Pos) + ": " + e.Msg }
+func (e *SyntaxError) Error() string {
+	s := Place(e.File, e.Pos) + ": " + e.Msg
+	if e.Remedy != "" {
+		s += "; " + e.Remedy
+	}
+	return s
+}
 
 // Place writes a position as compilers do: file:line:column. A Pos of zero
 // gives the file alone.
@@ -116,11 +129,12 @@ func Place(file string, pos Pos) string {
 func Parse(name string, data []byte) (*File, error) {
 	f := &File{Name: name, Data: data}
 	if len(data) > MaxSize {
-		return nil, &SyntaxError{File: name, Msg: fmt.Sprintf("holds %d bytes; a settings file may hold %d", len(data), MaxSize)}
+		return nil, &SyntaxError{File: name, Msg: fmt.Sprintf("holds %d bytes", len(data)),
+			Remedy: fmt.Sprintf("a settings file may hold %d", MaxSize)}
 	}
 	text := trimBOM(data)
 	if i := invalidUTF8(text); i >= 0 {
-		return nil, f.fail(newLines(text).pos(i), "not UTF-8 text")
+		return nil, f.fail(newLines(text).pos(i), "not UTF-8 text", "save the file as UTF-8")
 	}
 	var err error
 	if IsYAML(name) {
@@ -132,7 +146,7 @@ func Parse(name string, data []byte) (*File, error) {
 		return nil, err
 	}
 	if f.Root.Kind != Object {
-		return nil, f.fail(f.Root.Pos, fmt.Sprintf("the file must hold an object, and this is %s", f.Root.Kind))
+		return nil, f.fail(f.Root.Pos, fmt.Sprintf("the file must hold an object, and this is %s", f.Root.Kind), f.objectForm())
 	}
 	return f, nil
 }
@@ -151,8 +165,15 @@ func (f *File) Text(line int) string {
 	return lineText(trimBOM(f.Data), line)
 }
 
-func (f *File) fail(pos Pos, msg string) *SyntaxError {
-	return &SyntaxError{File: f.Name, Pos: pos, Msg: msg, Line: f.Text(pos.Line)}
+func (f *File) fail(pos Pos, msg, remedy string) *SyntaxError {
+	return &SyntaxError{File: f.Name, Pos: pos, Msg: msg, Remedy: remedy}
+}
+
+func (f *File) objectForm() string {
+	if IsYAML(f.Name) {
+		return `write names and values: "model: gpt-4.1"`
+	}
+	return `write {"name": value, …}`
 }
 
 const bom = "\xef\xbb\xbf"

@@ -66,13 +66,13 @@ func (f *File) checkPath(path []string) error {
 			}
 		}
 		if len(seen) > 1 {
-			return f.fail(seen[1], fmt.Sprintf("%q is already set in line %d; remove one of the two first", name, seen[0].Line))
+			return f.fail(seen[1], fmt.Sprintf("%q is already set in line %d", name, seen[0].Line), "remove one of the two first")
 		}
 		if n = n.Get(name); n == nil {
 			return nil
 		}
 		if i < len(path)-1 && n.Kind != Object && n.Kind != Null {
-			return f.fail(n.Pos, fmt.Sprintf("%q is %s, so nothing can be set inside it", name, n.Kind))
+			return f.fail(n.Pos, fmt.Sprintf("%q is %s, so nothing can be set inside it", name, n.Kind), "write {…} with the settings in it")
 		}
 	}
 	return nil

@@ -17,7 +17,7 @@ func (f *File) setJSON(path []string, value any) ([]byte, error) {
 	style := jsonStyleOf(text)
 	root, err := parseForEdit(text)
 	if err != nil {
-		return nil, f.jsonError(err)
+		return nil, err // it was parsed before
 	}
 	at, depth := &root, 0
 	for depth < len(path) {
@@ -39,7 +39,7 @@ func (f *File) setJSON(path []string, value any) ([]byte, error) {
 func (f *File) unsetJSON(path []string) ([]byte, error) {
 	root, err := parseForEdit(trimBOM(f.Data))
 	if err != nil {
-		return nil, f.jsonError(err)
+		return nil, err // it was parsed before
 	}
 	parent := &root
 	for _, name := range path[:len(path)-1] {

@@ -44,7 +44,7 @@ func decodeYAML(f *File, text []byte) (*yaml.Node, error) {
 	}
 	switch err := dec.Decode(&more); {
 	case err == nil:
-		return nil, f.fail(Pos{more.Line, more.Column}, "a second document; a settings file is one document")
+		return nil, f.fail(Pos{more.Line, more.Column}, "a second document", "a settings file is one document: drop what follows the line ---")
 	case !errors.Is(err, io.EOF):
 		return nil, f.yamlError(err)
 	}
@@ -62,10 +62,10 @@ type yamlReader struct {
 func (r *yamlReader) node(y *yaml.Node, depth int) (*Node, error) {
 	pos := Pos{y.Line, y.Column}
 	if r.budget--; r.budget < 0 {
-		return nil, r.file.fail(pos, fmt.Sprintf("more than %d values", MaxNodes))
+		return nil, r.file.fail(pos, fmt.Sprintf("more than %d values", MaxNodes), "")
 	}
 	if depth > MaxDepth {
-		return nil, r.file.fail(pos, fmt.Sprintf("more than %d levels deep", MaxDepth))
+		return nil, r.file.fail(pos, fmt.Sprintf("more than %d levels deep", MaxDepth), "")
 	}
 	switch y.Kind {
 	case yaml.AliasNode:
@@ -93,10 +93,10 @@ func (r *yamlReader) object(y *yaml.Node, pos Pos, depth int) (*Node, error) {
 		name := y.Content[i]
 		at := Pos{name.Line, name.Column}
 		if name.ShortTag() == "!!merge" {
-			return nil, r.file.fail(at, `merge keys ("<<") are not read here; write the settings out`)
+			return nil, r.file.fail(at, `merge keys ("<<") are not read here`, "write the settings out")
 		}
 		if name.Kind != yaml.ScalarNode {
-			return nil, r.file.fail(at, "a name must be a plain string")
+			return nil, r.file.fail(at, "a name must be a plain string", "")
 		}
 		v, err := r.node(y.Content[i+1], depth+1)
 		if err != nil {
@@ -115,18 +115,18 @@ func (r *yamlReader) scalar(y *yaml.Node, pos Pos) (*Node, error) {
 	case "!!bool":
 		n.Kind = Bool
 		if err := y.Decode(&n.Bool); err != nil {
-			return nil, r.file.fail(pos, fmt.Sprintf("%q is not a boolean", y.Value))
+			return nil, r.file.fail(pos, fmt.Sprintf("%q is not a boolean", y.Value), "write true or false")
 		}
 	case "!!int", "!!float":
 		n.Kind = Number
 		text, err := yamlNumber(y)
 		if err != nil {
-			return nil, r.file.fail(pos, fmt.Sprintf("%q is not a number", y.Value))
+			return nil, r.file.fail(pos, fmt.Sprintf("%q is not a number", y.Value), "write it in quotes if it is a text")
 		}
 		n.Text = text
 	case "!!str", "!!timestamp":
 	default:
-		return nil, r.file.fail(pos, fmt.Sprintf("the tag %s is not read here", y.ShortTag()))
+		return nil, r.file.fail(pos, fmt.Sprintf("the tag %s is not read here", y.ShortTag()), "write the value without it")
 	}
 	return n, nil
 }
@@ -152,9 +152,22 @@ func (f *File) yamlError(err error) error {
 	msg := strings.TrimPrefix(err.Error(), "yaml: ")
 	m := yamlPlace.FindStringSubmatch(msg)
 	if m == nil {
-		return f.fail(Pos{}, msg)
+		return f.fail(Pos{}, msg, "")
 	}
 	line, _ := strconv.Atoi(m[1])
 	text := f.Text(line)
-	return f.fail(Pos{line, len(text) - len(strings.TrimLeft(text, " \t")) + 1}, m[2])
+	return f.fail(Pos{line, len(text) - len(strings.TrimLeft(text, " \t")) + 1}, m[2], yamlRemedy(m[2], text))
+}
+
+// yamlRemedy says what mends the mistakes that are made most.
+func yamlRemedy(msg, line string) string {
+	switch {
+	case strings.HasPrefix(strings.TrimLeft(line, " "), "\t"):
+		return "indent with spaces, not tabs"
+	case strings.Contains(msg, "cannot start any token"):
+		return "write the value in quotes"
+	case strings.Contains(msg, "mapping values are not allowed"), strings.Contains(msg, "did not find expected"):
+		return "look at the indentation of this line and the one before, and at quotes and brackets left open"
+	}
+	return ""
 }

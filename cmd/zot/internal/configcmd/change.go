@@ -188,17 +188,3 @@ func (c *command) edit(ctx context.Context, layer config.Layer) error {
 	}
 	return c.check(layer, file, o)
 }
-
-func (c *command) check(layer config.Layer, file string, o config.Options) error {
-	problems, err := config.CheckFile(layer, file, o)
-	if err != nil {
-		return err
-	}
-	for _, p := range problems {
-		fmt.Fprint(c.Streams.Out, p.Render())
-	}
-	if len(problems) > 0 {
-		return errTold
-	}
-	return nil
-}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -127,6 +128,48 @@ func TestFaultsReadLikeACompilers(t *testing.T) {
 	w.want("", "left as it is", 1, "set", "model", "y")
 	w.write("home/config.json", "{}")
 	w.want("", "", 0, "validate")
+}
+
+// The policy is checked as strictly as settings are, in the same order, whether
+// all files are checked or one.
+func TestValidateReadsThePolicy(t *testing.T) {
+	w := &world{t: t, dir: t.TempDir()}
+	w.write("p/.zot/config.json", `{
+  "modle": 1,
+  "policy": {
+    "mode": "pinnd",
+    "rules": [{"id": "a", "id": "b"}],
+    "require": ["x"]
+  },
+  "theme": 5
+}`)
+	heads := func(text string) (out []string) {
+		for line := range strings.Lines(text) {
+			if _, msg, ok := strings.Cut(line, "config.json:"); ok {
+				out = append(out, strings.TrimSpace(msg))
+			}
+		}
+		return out
+	}
+	want := []string{
+		`2:3: unknown setting "modle"`,
+		`4:13: mode is "pinnd" (ZP062)`,
+		`5:15: rules[0] has no decision (ZP062)`,
+		`5:27: rules[0] has the key "id" twice, first in line 5 (ZP062)`,
+		`6:5: policy.require may not be set by the project layer, and is ignored (ZP063)`,
+		`8:12: theme: must be a string, and is a number`,
+	}
+	for _, args := range [][]string{{"validate"}, {"validate", filepath.Join(w.dir, "p/.zot/config.json")}} {
+		out, _, code := w.run(args...)
+		if got := heads(out); code != 1 || !slices.Equal(got, want) {
+			t.Errorf("%v: status %d\n%s", args, code, strings.Join(got, "\n"))
+		}
+	}
+	w.write("p/.zot/config.json", `{"policy": {}, "policy": {"mode": "open"}}`)
+	out, _, code := w.run("validate")
+	if got := heads(out); code != 1 || len(got) != 1 || got[0] != `1:16: "policy" is set twice, first in line 1; neither counts` {
+		t.Errorf("status %d\n%s", code, out)
+	}
 }
 
 func TestValidateOtherFiles(t *testing.T) {

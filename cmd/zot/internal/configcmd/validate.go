@@ -44,30 +44,7 @@ func (c *command) validateAll() error {
 	if err != nil {
 		return err
 	}
-	for _, p := range s.Problems {
-		fmt.Fprint(c.Streams.Out, p.Render())
-	}
-	for _, section := range s.Policy {
-		if section.Node == nil || section.File == nil {
-			continue
-		}
-		for _, p := range policyProblems(section) {
-			fmt.Fprint(c.Streams.Out, schemas.Render(p, section.Path, section.File.Data))
-			err = errTold
-		}
-	}
-	if len(s.Problems) > 0 {
-		err = errTold
-	}
-	return err
-}
-
-// policyProblems checks a policy section against its schema.
-func policyProblems(section config.PolicySection) []schemas.Problem {
-	if _, ok := schemas.Get("policy"); !ok {
-		return nil
-	}
-	return schemas.ValidateValue("policy", section.Node.Any(), locator(section.Node))
+	return c.tell(faultsOf(s.Problems, s.Policy...))
 }
 
 // schemaNames tells by a file's name what it must hold.

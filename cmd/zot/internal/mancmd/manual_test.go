@@ -219,8 +219,8 @@ func usable(t *testing.T, kind, text string) error {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return err
 	}
-	problems, err := config.CheckFile(config.User, file, config.Options{UserHome: t.TempDir()})
-	for _, p := range problems {
+	found, err := config.CheckFile(config.User, file, config.Options{UserHome: t.TempDir()})
+	for _, p := range found.Problems {
 		err = errors.Join(err, p)
 	}
 	parsed, parseErr := document.Parse(file, []byte(text))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/patriceckhart/zot/cmd/zot/internal/exit"
 	"github.com/patriceckhart/zot/cmd/zot/internal/policycmd/gate"
+	"github.com/patriceckhart/zot/config"
 	"github.com/patriceckhart/zot/config/document"
 	"github.com/patriceckhart/zot/policies"
 	"github.com/patriceckhart/zot/schemas"
@@ -34,7 +35,7 @@ Status 20 where a policy cannot be read, 1 where a test fails.`,
 			return c.checkAll()
 		},
 	}
-	cmd.Flags().StringVar(&layer, "layer", "", "layer that the files are read as: managed, user, project or local")
+	cmd.Flags().StringVar(&layer, "layer", "", "layer that the files are read as: managed, user, project, local or user-project")
 	return cmd
 }
 
@@ -52,10 +53,14 @@ func (c *command) checkAll() error {
 }
 
 func (c *command) checkFiles(files []string, layerName string) error {
+	w, err := c.Open(c.home, c.cwd)
+	if err != nil {
+		return err
+	}
 	var sections []policies.Section
 	var dirs []string
 	for _, file := range files {
-		s, err := fileSection(file, layerName)
+		s, err := fileSection(file, layerName, w.ConfigOptions())
 		if err != nil {
 			return err
 		}
@@ -64,30 +69,22 @@ func (c *command) checkFiles(files []string, layerName string) error {
 	return c.verdict(sections, dirs)
 }
 
-// fileSection reads the policy section of a settings file.
-func fileSection(file, layerName string) (policies.Section, error) {
-	layer, ok := policies.ParseLayer(layerName)
-	if layerName == "" {
-		layer, ok = policies.User, true
-		if filepath.Base(filepath.Dir(file)) == ".zot" {
-			layer = policies.Project
+// fileSection reads the policy section of a settings file, as the layer that is
+// named or as the one that its place says.
+func fileSection(file, layerName string, o config.Options) (policies.Section, error) {
+	layer := o.LayerOf(file)
+	if layerName != "" {
+		var ok bool
+		if layer, ok = config.ParseLayer(layerName); !ok || layer < config.Managed || layer > config.UserProject {
+			return policies.Section{}, usage("--layer %q: write managed, user, project, local or user-project", layerName)
 		}
 	}
-	if !ok {
-		return policies.Section{}, usage("--layer %q: write managed, user, project or local", layerName)
-	}
-	data, err := os.ReadFile(file)
+	found, err := config.CheckFile(layer, file, o)
 	if err != nil {
 		return policies.Section{}, err
 	}
-	s := policies.Section{Layer: layer, File: file, Text: data}
-	f, err := document.Parse(file, data)
-	if err != nil {
-		s.Err = err
-		return s, nil
-	}
-	s.Node = f.Root.Get("policy")
-	return s, nil
+	section, _ := policies.SectionOf(found.Policy)
+	return section, nil
 }
 
 // verdict checks sections together, and the tables in the folders.

@@ -114,8 +114,11 @@ func ConfigOptions(o Options) (config.Options, error) {
 	if err != nil {
 		return config.Options{}, err
 	}
-	return w.configOptions(w.approved), nil
+	return w.ConfigOptions(), nil
 }
+
+// ConfigOptions says where the settings of this place are looked for.
+func (w *Workspace) ConfigOptions() config.Options { return w.configOptions(w.approved) }
 
 // enter settles the working folder.
 func (w *Workspace) enter(cwd string) error {

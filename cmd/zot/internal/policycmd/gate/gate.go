@@ -101,15 +101,9 @@ func New(o Options) *Gate {
 func Sections(o Options) []policies.Section {
 	var out []policies.Section
 	for _, s := range o.Settings.Policy {
-		layer, ok := policies.ParseLayer(s.Layer.String())
-		if !ok {
-			continue
+		if section, ok := policies.SectionOf(s); ok {
+			out = append(out, section)
 		}
-		section := policies.Section{Layer: layer, File: s.Path, Node: s.Node, Err: s.Err, Insecure: s.Insecure}
-		if s.File != nil {
-			section.Text = s.File.Data
-		}
-		out = append(out, section)
 	}
 	if s, ok := policies.EnvSection(o.Environ); ok {
 		out = append(out, s)

@@ -1,0 +1,68 @@
+package configcmd
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/patriceckhart/zot/config"
+	"github.com/patriceckhart/zot/config/document"
+	"github.com/patriceckhart/zot/policies"
+)
+
+// A fault is something wrong in a file, of a setting or of the policy.
+type fault struct {
+	file string
+	pos  document.Pos
+	text string // as a compiler shows it
+}
+
+// faultsOf collects the faults of settings, and those of the policy sections as
+// whoever obeys them reads them. Those of one file come in its order.
+func faultsOf(problems []config.Problem, sections ...config.PolicySection) []fault {
+	var out []fault
+	for _, p := range problems {
+		out = append(out, fault{p.Source, p.Pos, p.Render()})
+	}
+	for _, s := range sections {
+		section, ok := policies.SectionOf(s)
+		if !ok || s.Err != nil { // that has been said of the file
+			continue
+		}
+		for _, p := range policies.Load([]policies.Section{section}).Problems {
+			out = append(out, fault{p.File, p.Pos, p.Render()})
+		}
+	}
+	files := map[string]int{}
+	for _, f := range out {
+		if _, seen := files[f.file]; !seen {
+			files[f.file] = len(files)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b fault) int {
+		if a.file != b.file {
+			return files[a.file] - files[b.file]
+		}
+		return a.pos.Compare(b.pos)
+	})
+	return out
+}
+
+// check reports the faults of one settings file.
+func (c *command) check(layer config.Layer, file string, o config.Options) error {
+	found, err := config.CheckFile(layer, file, o)
+	if err != nil {
+		return err
+	}
+	return c.tell(faultsOf(found.Problems, found.Policy))
+}
+
+// tell prints faults, and fails where there are any.
+func (c *command) tell(faults []fault) error {
+	for _, f := range faults {
+		fmt.Fprint(c.Streams.Out, f.text)
+	}
+	if len(faults) > 0 {
+		return errTold
+	}
+	return nil
+}
