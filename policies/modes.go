@@ -143,14 +143,23 @@ func (r *row) mode() Mode { return r.b.set.mode }
 
 // want lowers the verdict; in the strict modes a denial is the mode's doing.
 func (r *row) want(v Verdict, code Code, reason, remedy string) {
-	if v >= r.d.Verdict {
-		return
-	}
 	by := r.b.set.modeAt
 	if by.Rule == "" {
 		by.Rule = "mode"
 	}
-	r.d = Decision{Verdict: v, Code: code, By: by, Reason: reason, Remedy: remedy}
+	r.wantBy(by, v, code, reason, remedy)
+}
+
+// wantTrust lowers the verdict for want of trust, which no line of a policy is
+// behind: zot asks for it in every mode.
+func (r *row) wantTrust(v Verdict, code Code, reason, remedy string) {
+	r.wantBy(Origin{Builtin: true, Rule: "trust"}, v, code, reason, remedy)
+}
+
+func (r *row) wantBy(by Origin, v Verdict, code Code, reason, remedy string) {
+	if v < r.d.Verdict {
+		r.d = Decision{Verdict: v, Code: code, By: by, Reason: reason, Remedy: remedy}
+	}
 }
 
 func (r *row) warn(code Code, format string, args ...any) {
@@ -184,12 +193,12 @@ func (r *row) project() {
 	switch {
 	case byDigest || r.b.required != nil:
 	case s.Untrusted:
-		r.want(Ask, CodeUntrusted, "the project is not trusted", "open zot here and answer yes, or pass --trust for one run")
+		r.wantTrust(Ask, CodeUntrusted, "the project is not trusted", "open zot here and answer yes, or pass --trust for one run")
 		if r.b.set.Headless {
 			r.d.Verdict = Deny
 		}
 	case s.Approval == nil:
-		r.want(Ask, CodeWidened, "the user has not approved these bytes"+changed(s.Lock.Changed), "open zot here and look at what changed")
+		r.wantTrust(Ask, CodeWidened, "the user has not approved these bytes"+changed(s.Lock.Changed), "open zot here and look at what changed")
 	}
 	r.listed(true)
 	r.lock()
