@@ -54,6 +54,10 @@ type Options struct {
 	ProjectDir string
 	// Home is zot's home, or empty.
 	Home string
+	// Pinned are extensions of the project that only its lock names: their
+	// code is in a store. They rank with the project's folders, after one of the
+	// same name.
+	Pinned []Pinned
 	// ExtraDirs are further folders full of extensions. They rank last.
 	ExtraDirs []string
 	// NoDiscovery leaves only Explicit.
@@ -70,12 +74,22 @@ type Options struct {
 	Hold func(*Candidate) string
 }
 
+// A Pinned is an extension that is known by the digest of its files.
+type Pinned struct {
+	Name   string
+	Digest string
+	Dir    string // where the files are, or would be
+	// Absent says why they are not there; or is empty.
+	Absent string
+}
+
 // A Candidate is one folder that is, or was meant to be, an extension.
 type Candidate struct {
 	Scope  Scope
 	Folder string // last element of Dir
 	Dir    string // absolute
 	Link   string // where Dir leads, if it is a symbolic link
+	Pin    string // digest by which a lock names it; empty for a folder of its own
 	// Name is the manifest's, or Folder where there is no good manifest.
 	Name     string
 	Manifest *manifest.Manifest // nil where it could not be read
@@ -105,11 +119,42 @@ func Find(o Options) Plan {
 			if err != nil {
 				p.Problems = append(p.Problems, err)
 			}
+			if place.scope == ScopeProject {
+				found = append(found, pinned(o.Pinned)...)
+				sortByName(found)
+			}
 			p.Candidates = append(p.Candidates, found...)
 		}
 	}
-	settle(o, p.Candidates)
+	p.Settle(o)
 	return p
+}
+
+// Settle decides again what becomes of what was found, for whoever can say what
+// is held back, and whether links are followed, only once it knows what there
+// is.
+func (p Plan) Settle(o Options) { settle(o, p.Candidates) }
+
+// pinned makes candidates of what a lock names. The manifest's name must be the
+// lock's: it is what was approved.
+func pinned(all []Pinned) []*Candidate {
+	var found []*Candidate
+	for _, pin := range all {
+		c := &Candidate{Scope: ScopeProject, Dir: pin.Dir, Folder: pin.Name, Name: pin.Name}
+		if pin.Absent != "" {
+			c.State, c.Reason = Held, pin.Absent
+		} else {
+			c = candidate(ScopeProject, pin.Dir)
+			c.Folder = pin.Name
+			if c.Manifest != nil && manifest.Fold(c.Name) != manifest.Fold(pin.Name) {
+				c.Err = fmt.Errorf("the lock calls it %q, and its manifest %q", pin.Name, c.Name)
+				c.Manifest, c.Name, c.State, c.Reason = nil, pin.Name, Invalid, "its manifest has another name"
+			}
+		}
+		c.Pin = pin.Digest
+		found = append(found, c)
+	}
+	return found
 }
 
 // Loading returns the extensions that load, in rank order.
@@ -228,7 +273,7 @@ func candidate(scope Scope, dir string) *Candidate {
 func settle(o Options, all []*Candidate) {
 	owners := map[string]*Candidate{}
 	for _, c := range all {
-		if c.State == Invalid {
+		if c.Manifest == nil { // it is settled that it cannot load
 			continue
 		}
 		judge(o, c)
@@ -251,7 +296,7 @@ func settle(o Options, all []*Candidate) {
 
 // judge settles what a candidate's own folder and the user's switches say.
 func judge(o Options, c *Candidate) {
-	c.State = Load
+	c.State, c.Reason, c.Err, c.By = Load, "", nil, nil
 	if err := c.Manifest.CheckZot(o.ZotVersion); err != nil {
 		c.State, c.Err, c.Reason = Invalid, err, "it needs a newer zot"
 		return
