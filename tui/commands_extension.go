@@ -23,9 +23,8 @@ func extensionCommands() []builtin {
 	return []builtin{rel, ext, skills, theme}
 }
 
-// reloadFailures is the key of what a reload left broken: it stays in view until
-// a reload succeeds or the conversation is cleared.
-const reloadFailures = "reload"
+// reloadStatus is how long the outcome of a reload is in the status line.
+const reloadStatus = 5 * time.Second
 
 func (m *Model) reloadExtensions(name string) {
 	e, ok := need[Extensions](m, "reloading extensions")
@@ -33,21 +32,37 @@ func (m *Model) reloadExtensions(name string) {
 		return
 	}
 	later(m, "reloading", func(ctx context.Context) (ReloadReport, error) { return e.Reload(ctx, name) }, func(m *Model, r ReloadReport) {
-		m.transcript.ClearLasting(reloadFailures)
+		m.transcript.ClearLasting(failureKey(name))
 		text := fmt.Sprintf("reloaded: %d stopped, %d loaded (%d ready)", r.Stopped, r.Loaded, r.Ready)
 		level := "success"
 		if n := len(r.Errors); n > 0 {
-			text += fmt.Sprintf(", %d failed", n)
+			text += fmt.Sprintf(", %d failed: %s", n, strings.Join(r.Errors, "; "))
 			level = "error"
 		}
-		m.status.set(m, level, text, time.Second)
-		for _, err := range r.Errors {
-			m.transcript.Lasting(reloadFailures, "error", err)
+		m.status.set(m, level, text, reloadStatus)
+		for _, failure := range r.Errors {
+			name, why, _ := strings.Cut(failure, ": ")
+			m.extensionFailed(name, why)
 		}
 		if m.opt.Theme != "" {
 			m.do(m.loadTheme(m.opt.Theme))
 		}
 	})
+}
+
+// extensionFailed says that an extension could not be loaded, or has died. That
+// stays in view until it loads or the conversation is cleared.
+func (m *Model) extensionFailed(name, why string) {
+	m.transcript.Lasting(failureKey(name), "error", "extension "+screen.Line(name)+": "+why)
+}
+
+// failureKey is the key of what an extension's failure left in view; without a
+// name it begins the keys of all.
+func failureKey(name string) string {
+	if name == "" {
+		return "failed/"
+	}
+	return "failed/" + strings.ToLower(name) + "/"
 }
 
 func (m *Model) listExtensions(string) {

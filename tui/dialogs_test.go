@@ -299,23 +299,42 @@ func TestThemePreviewAndChoice(t *testing.T) {
 	})
 }
 
+// The outcome of a reload is in the status line for five seconds; what failed
+// stays in the conversation until it loads or the conversation is cleared.
 func TestReload(t *testing.T) {
 	rt := tuitest.New()
 	rt.ReloadWith = tui.ReloadReport{Stopped: 2, Loaded: 3, Ready: 2, Errors: []string{"bad: exec: no such file"}}
-	on(t, rt, func(d *tuitest.Driver) {
-		d.Type("/reload-ext")
+	reload := func(d *tuitest.Driver, name string) {
+		d.Type("/reload-ext " + name)
 		d.Keys("enter")
 		d.Settle()
-		d.Has("reloaded: 2 stopped, 3 loaded (2 ready), 1 failed", "error: bad: exec: no such file")
+	}
+	on(t, rt, func(d *tuitest.Driver) {
+		d.Emit(event.ExtFailed{Extension: "worse", Message: "it ended: exit status 3\nlog: /logs/ext-worse.log"})
+		d.Has("error: extension worse: it ended: exit status 3", "log: /logs/ext-worse.log")
+		d.Keys("esc")
+		reload(d, "")
+		d.Has("reloaded: 2 stopped, 3 loaded (2 ready), 1 failed: bad: exec: no such file", "error: extension bad: exec: no such file")
+		d.Lacks("worse")
+		d.Emit(event.ExtFailed{Extension: "bad", Message: "exec: no such file"}) // says the same
+		if n := strings.Count(d.Screen(), "error: extension bad"); n != 1 {
+			t.Errorf("the failure is shown %d times:\n%s", n, d.Screen())
+		}
+		d.Sleep(4 * time.Second)
+		d.Has("reloaded:")
 		d.Sleep(1100 * time.Millisecond)
 		d.Lacks("reloaded:")
+		d.Emit(event.ExtFailed{Extension: "worse", Message: "killed"})
 		d.Keys("esc")
-		d.Has("error: bad: exec: no such file") // it stays
+		d.Has("error: extension bad: exec: no such file", "error: extension worse: killed") // they stay
 		rt.ReloadWith = tui.ReloadReport{}
-		d.Type("/reload-ext bad")
+		reload(d, "bad") // loads now
+		d.Lacks("no such file")
+		d.Has("error: extension worse: killed")
+		d.Type("/clear")
 		d.Keys("enter")
 		d.Settle()
-		d.Lacks("no such file")
+		d.Lacks("killed")
 	})
 }
 

@@ -94,6 +94,8 @@ func (m *Model) extensionEvent(ev event.Event) {
 		if m.panel != nil && m.panel.Ext == e.Extension && (e.ID == "" || m.panel.ID == e.ID) {
 			m.panel = nil
 		}
+	case event.ExtFailed:
+		m.extensionFailed(e.Extension, e.Message)
 	case event.ExtState:
 		loaded := m.loading[0] > 0 && e.Loading == 0
 		m.loading = [2]int{e.Loading, e.Total}

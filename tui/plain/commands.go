@@ -225,10 +225,11 @@ func (s *surface) reload(name string) {
 			s.stop()
 		}
 		beside(s, func(ctx context.Context) (tui.ReloadReport, error) { return e.Reload(ctx, name) }, func(r tui.ReloadReport) {
-			s.line("reloaded: %d stopped, %d loaded (%d ready)", r.Stopped, r.Loaded, r.Ready)
-			for _, err := range r.Errors {
-				s.line("error: %s", err)
+			text := fmt.Sprintf("reloaded: %d stopped, %d loaded (%d ready)", r.Stopped, r.Loaded, r.Ready)
+			if n := len(r.Errors); n > 0 { // each is told of by an event of its own
+				text += fmt.Sprintf(", %d failed", n)
 			}
+			s.line("%s", text)
 		})
 	}
 }

@@ -201,3 +201,17 @@ func TestAnswersOfInterceptors(t *testing.T) {
 		k.hears("zot: whole at once", "zot: answer withheld by guard: no")
 	})
 }
+
+// An extension that fails is named, once, whether a reload was the cause or not.
+func TestFailuresInLines(t *testing.T) {
+	rt := tuitest.New()
+	rt.ReloadWith = tui.ReloadReport{Stopped: 2, Loaded: 1, Ready: 1, Errors: []string{"bad: no such file"}}
+	begin(t, rt, func(k *talk) {
+		rt.Emit(event.ExtFailed{Extension: "bad", Message: "no such file"})
+		time.Sleep(time.Second)
+		k.hears("error: extension bad: no such file")
+		k.say("/reload-ext")
+		time.Sleep(time.Second)
+		k.hears("reloaded: 2 stopped, 1 loaded (1 ready), 1 failed")
+	})
+}

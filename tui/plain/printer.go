@@ -106,6 +106,8 @@ func (p *printer) event(ev event.Event) {
 		p.whole(levelWord(e.Level, "note"), e.Text)
 	case event.ExtNotify:
 		p.whole(strings.TrimSuffix("["+screen.Line(e.Extension)+"] "+levelWord(e.Level, ""), " "), e.Message)
+	case event.ExtFailed:
+		p.whole("error", "extension "+screen.Line(e.Extension)+": "+e.Message)
 	case event.ExtDisplay:
 		p.whole("["+screen.Line(e.Extension)+"]", e.Text)
 	}

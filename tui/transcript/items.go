@@ -224,15 +224,26 @@ func (t *Transcript) ClearAllNotes() bool {
 	return t.remove(func(c *cell) bool { return c.note })
 }
 
-// Lasting adds a word of zot's own that stays until [Transcript.ClearLasting]
-// with the same key: failures to load that should not scroll by unseen.
+// Lasting adds a word of zot's own that stays until [Transcript.ClearLasting]:
+// failures to load that should not scroll by unseen. What is there already
+// under the key is not said again.
 func (t *Transcript) Lasting(key, level, text string) {
-	t.add(&cell{content: &line{level: level, src: screen.Clean(text), token: style.Muted}, owner: lasting(key), gap: !t.lastIsNote()})
+	text = screen.Clean(text)
+	for _, c := range t.cells {
+		if c.owner == lasting(key) && c.content.text() == text {
+			return
+		}
+	}
+	t.add(&cell{content: &line{level: level, src: text, token: style.Muted}, owner: lasting(key), gap: !t.lastIsNote()})
 }
 
 type lasting string
 
-// ClearLasting removes what [Transcript.Lasting] added under key.
-func (t *Transcript) ClearLasting(key string) {
-	t.remove(func(c *cell) bool { return c.owner == lasting(key) })
+// ClearLasting removes what [Transcript.Lasting] added under the keys that
+// begin with prefix.
+func (t *Transcript) ClearLasting(prefix string) {
+	t.remove(func(c *cell) bool {
+		key, ok := c.owner.(lasting)
+		return ok && strings.HasPrefix(string(key), prefix)
+	})
 }
