@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
 	"time"
 )
 
@@ -29,12 +30,14 @@ var ErrNotOneLine = errors.New("a frame is one line that is not blank")
 
 // A FrameReader cuts a stream into frames, by the rules that
 // [Conn.ReadFrame] states. It starts no goroutine and reads no further than
-// one buffer. After an error it returns that error again.
+// one buffer. After an error it returns that error again, but for
+// os.ErrDeadlineExceeded: reading then goes on where it stopped.
 type FrameReader struct {
-	src io.Reader
-	buf *bufio.Reader
-	max int
-	err error
+	src  io.Reader
+	buf  *bufio.Reader
+	max  int
+	held []byte // of a line whose rest had not come by the deadline
+	err  error
 }
 
 // NewFrameReader reads frames of at most maxFrame bytes from r; 0 means
@@ -52,6 +55,9 @@ func NewFrameReader(r io.Reader, maxFrame int) *FrameReader {
 func (r *FrameReader) ReadFrame() ([]byte, error) {
 	for r.err == nil {
 		line, err := r.line()
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return nil, err
+		}
 		r.err = err
 		if len(line) > 0 {
 			return line, nil
@@ -64,10 +70,11 @@ func (r *FrameReader) ReadFrame() ([]byte, error) {
 // terminator comes together with io.EOF.
 func (r *FrameReader) line() ([]byte, error) {
 	part, err := r.buf.ReadSlice('\n')
-	if err == nil && len(part) <= r.max { // the usual case: one copy and no more
+	if err == nil && len(part) <= r.max && r.held == nil { // the usual case: one copy and no more
 		return bytes.Clone(trim(part)), nil
 	}
-	var raw []byte
+	raw := r.held
+	r.held = nil
 	for {
 		raw = append(raw, part...)
 		if err == nil || !errors.Is(err, bufio.ErrBufferFull) {
@@ -77,6 +84,10 @@ func (r *FrameReader) line() ([]byte, error) {
 			return nil, r.skip(raw)
 		}
 		part, err = r.buf.ReadSlice('\n')
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		r.held = raw
+		return nil, err
 	}
 	line := trim(raw)
 	ended := err == nil || errors.Is(err, io.EOF)

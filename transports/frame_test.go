@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -125,6 +126,43 @@ func TestOverlongLineThatStalls(t *testing.T) {
 	})
 }
 
+// hasty times out before every read that it lets through.
+type hasty struct {
+	io.Reader
+	passed bool
+}
+
+func (h *hasty) Read(p []byte) (int, error) {
+	if h.passed = !h.passed; h.passed {
+		return 0, os.ErrDeadlineExceeded
+	}
+	return h.Reader.Read(p)
+}
+
+// patient reads on after every timeout.
+func patient(r io.Reader, maxFrame int) ([]string, error) {
+	frames := NewFrameReader(&hasty{Reader: r}, maxFrame)
+	var all []string
+	for {
+		frame, err := frames.ReadFrame()
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+		case err != nil:
+			return all, err
+		default:
+			all = append(all, string(frame))
+		}
+	}
+}
+
+func TestReadingGoesOnAfterADeadline(t *testing.T) {
+	long := strings.Repeat("x", 200_000)
+	got, err := patient(iotest.HalfReader(strings.NewReader("{\"a\":1}\n"+long+"\r\n\n{}")), 0)
+	if diff := cmp.Diff([]string{`{"a":1}`, long, "{}"}, got); diff != "" || err != io.EOF {
+		t.Errorf("error %v, frames (-want +got):\n%s", err, diff)
+	}
+}
+
 func TestPartOfALineBeforeAFailureIsNoFrame(t *testing.T) {
 	broken := errors.New("broken")
 	got, err := readAll(io.MultiReader(strings.NewReader("{}\n{\"a"), iotest.ErrReader(broken)), 0)
@@ -185,6 +223,11 @@ func FuzzFrames(f *testing.F) {
 		}
 		if diff := cmp.Diff(err.Error(), slowErr.Error()); diff != "" {
 			t.Errorf("errors differ:\n%s", diff)
+		}
+		if broken, _ := patient(iotest.OneByteReader(bytes.NewReader(in)), limit); err == io.EOF {
+			if diff := cmp.Diff(got, broken); diff != "" {
+				t.Errorf("at once and with deadlines differ (-at once +with):\n%s", diff)
+			}
 		}
 		var out bytes.Buffer
 		w := NewFrameWriter(&out, limit)

@@ -68,6 +68,18 @@ type Conn interface {
 	Exit() Exit
 }
 
+// A TimedReader is a Conn whose frames may be waited for with an end to the
+// wait, so that who waits for an answer can read it off the stream itself.
+// Without it frames are read by a goroutine that does nothing else.
+type TimedReader interface {
+	// ReadFrameBy is ReadFrame until deadline; then it returns
+	// os.ErrDeadlineExceeded (wrapped), and what has come of a line is kept for
+	// the next read. A deadline that is the same as at the last call costs
+	// nothing. Where the system's pipes have no deadlines, the error is
+	// errors.ErrUnsupported (wrapped) and nothing was read.
+	ReadFrameBy(deadline time.Time) ([]byte, error)
+}
+
 // Grace bounds the steps of [Conn.Stop].
 type Grace struct {
 	Exit time.Duration // from the closed input to the request to leave

@@ -137,6 +137,9 @@ func (p *peer) ask(ctx context.Context, a ask) (extproto.Frame, error) {
 	if !a.fromStart && a.timeout > 0 {
 		p.pend.expire(a.id, a.timeout, late)
 	}
+	if ctx.Err() == nil {
+		p.lead(ch)
+	}
 	select {
 	case got := <-ch:
 		return got.frame, got.err

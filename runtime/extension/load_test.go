@@ -186,7 +186,9 @@ func TestHalfALineAndAStall(t *testing.T) {
 // disconnected visibly; telling never waits, and who reads gets all.
 func TestTwentyMebibytesUnread(t *testing.T) {
 	const size, n = 1 << 20, 20
-	r := started(t, extension.Options{}, scripted(t, "deaf", `
+	// A write that is late would have it disconnected too, on a slow machine.
+	opts := extension.Options{Timeouts: extension.Timeouts{Write: patience}}
+	r := started(t, opts, scripted(t, "deaf", `
 		send {"type":"hello","name":"deaf"}
 		send {"type":"subscribe","events":["assistant_message"]}
 		send {"type":"ready"}
@@ -203,7 +205,7 @@ func TestTwentyMebibytesUnread(t *testing.T) {
 			t.Fatalf("event %d: the reader has %q bytes, want %s; %v", i, text(res), want, err)
 		}
 	}
-	if telling > time.Second {
+	if telling > patience/2 {
 		t.Errorf("telling took %s", telling)
 	}
 	eventually(t, "the deaf one is disconnected", func() bool { return len(emitted[event.ExtFailed](r)) > 0 })

@@ -57,6 +57,7 @@ type peer struct {
 	cause      error // why it was disconnected from here; the first one counts
 	stopping   bool
 	conn       transports.Conn // nil until launched
+	stream     *stream         // likewise, and not changed after
 	out        *outbox         // nil until launched
 	hello      extproto.Hello
 	caps       map[string]bool
@@ -111,7 +112,7 @@ func (p *peer) run(ctx context.Context) {
 	}
 	hello := time.AfterFunc(p.m.opts.Timeouts.Hello, p.helloOverdue)
 	defer hello.Stop()
-	err = p.read(conn)
+	err = p.read()
 	// The exit status belongs in the message where the extension left by itself.
 	exit := p.leave(conn, err)
 	p.down(p.explain(err, exit))
@@ -135,7 +136,7 @@ func (p *peer) launch(ctx context.Context) (transports.Conn, error) {
 	out := newOutbox(conn, p.m.opts.Limits, p.m.opts.Timeouts.Write, func(err error) { go p.disconnect(err) })
 	stopping := false
 	p.m.update(func(*effects) {
-		p.conn, p.out, p.started = conn, out, time.Now()
+		p.conn, p.stream, p.out, p.started = conn, newStream(conn), out, time.Now()
 		stopping = p.stopping
 	})
 	if stopping {
@@ -151,19 +152,6 @@ func (p *peer) helloOverdue() {
 	p.m.mu.Unlock()
 	if late {
 		p.disconnect(fmt.Errorf("no hello within %s", p.m.opts.Timeouts.Hello))
-	}
-}
-
-// read handles frames until the stream ends, and says why it did.
-func (p *peer) read(conn transports.Conn) error {
-	for {
-		line, err := conn.ReadFrame()
-		if err != nil {
-			return err
-		}
-		if err := p.receive(line); err != nil {
-			return err
-		}
 	}
 }
 

@@ -134,6 +134,13 @@ func (p *pending) take(id, typ string) *waiter {
 	return w
 }
 
+// idle reports whether nobody waits.
+func (p *pending) idle() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.waiting) == 0
+}
+
 // failAll answers every request, now and later, with err.
 func (p *pending) failAll(err error) {
 	p.mu.Lock()

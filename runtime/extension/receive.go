@@ -158,6 +158,7 @@ func (p *peer) answered(id string, f extproto.Frame, before func()) {
 		before()
 	}
 	w.ch <- answer{frame: f}
+	p.stream.calm = p.pend.idle()
 }
 
 func noteLevel(level string) string {

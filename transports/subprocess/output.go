@@ -5,7 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
-	"sync/atomic"
+	"sync"
 	"time"
 )
 
@@ -19,15 +19,33 @@ type output struct {
 	file   *os.File
 	closed bool
 	rest   bytes.Reader // what was in the pipe when it was closed
-	dead   atomic.Bool  // the process has been reaped
 	late   bool         // the time to linger is over: only what is there already
 	took   int          // bytes read since
+	until  time.Time    // the deadline of readUntil that is set; zero: none
+
+	mu   sync.Mutex // held while a deadline is set
+	dead bool       // the process has been reaped, and the deadline is that of linger; guarded by mu
+}
+
+// readUntil gives the reads that follow a deadline; zero is none.
+func (o *output) readUntil(t time.Time) error {
+	if t.Equal(o.until) {
+		return nil
+	}
+	if err := o.SetReadDeadline(t); errors.Is(err, os.ErrNoDeadline) {
+		return errors.ErrUnsupported
+	}
+	o.until = t
+	return nil
 }
 
 // SetReadDeadline lets [transports.FrameReader] give up on an endless line.
+// After the death of the process there is a nearer deadline, which stays.
 func (o *output) SetReadDeadline(t time.Time) error {
-	if o.closed || o.dead.Load() {
-		return os.ErrNoDeadline // it has a nearer one
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed || o.dead {
+		return nil
 	}
 	return o.file.SetReadDeadline(t)
 }
@@ -35,8 +53,16 @@ func (o *output) SetReadDeadline(t time.Time) error {
 // ended starts the time for which reading goes on after the death. While
 // nothing else holds the pipe, its end is seen at once.
 func (o *output) ended() {
-	o.dead.Store(true)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.dead = true
 	_ = o.file.SetReadDeadline(time.Now().Add(linger))
+}
+
+func (o *output) isDead() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.dead
 }
 
 // Read reads from the pipe, and after the death of the process ends in bounded
@@ -55,8 +81,8 @@ func (o *output) Read(p []byte) (int, error) {
 	case !errors.Is(err, os.ErrDeadlineExceeded):
 		o.close()
 		return 0, err
-	case !o.dead.Load():
-		return 0, err // the frame reader's own deadline
+	case !o.isDead():
+		return 0, err // that of readUntil, or the frame reader's own
 	}
 	o.late = true
 	return o.readLate(p)

@@ -75,7 +75,10 @@ type Conn struct {
 	gone chan struct{}   // closed when its group is gone too
 }
 
-var _ transports.Conn = (*Conn)(nil)
+var (
+	_ transports.Conn        = (*Conn)(nil)
+	_ transports.TimedReader = (*Conn)(nil)
+)
 
 // Start runs the program. ctx is looked at before the start only: a process is
 // ended by [Conn.Stop]. The error is a *[StartError] where the program is to
@@ -127,6 +130,17 @@ func command(o Options, p *pipes) *exec.Cmd {
 func (c *Conn) ReadFrame() ([]byte, error) {
 	c.readMu.Lock()
 	defer c.readMu.Unlock()
+	_ = c.out.readUntil(time.Time{})
+	return c.frames.ReadFrame()
+}
+
+// ReadFrameBy implements [transports.TimedReader].
+func (c *Conn) ReadFrameBy(deadline time.Time) ([]byte, error) {
+	c.readMu.Lock()
+	defer c.readMu.Unlock()
+	if err := c.out.readUntil(deadline); err != nil {
+		return nil, err
+	}
 	return c.frames.ReadFrame()
 }
 

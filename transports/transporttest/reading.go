@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -23,6 +25,7 @@ func (s Suite) reading(t *testing.T) {
 	t.Run("line over the limit without an end", s.overlongOpen)
 	t.Run("limit of its own", s.ownLimit)
 	t.Run("half a line", s.half)
+	t.Run("reading until a deadline", s.deadline)
 	t.Run("300 KB of standard error before the answer", s.noisy)
 }
 
@@ -96,6 +99,39 @@ func tooLong(t *testing.T, conn transports.Conn) *transports.FrameTooLongError {
 		}
 	}
 	return got
+}
+
+func (s Suite) deadline(t *testing.T) {
+	conn := s.open(t, Program{Name: peer.Echo})
+	timed, ok := conn.(transports.TimedReader)
+	if !ok {
+		return // it need not be one
+	}
+	for n := range 3 {
+		until := time.Now().Add(10 * time.Millisecond)
+		for range 2 {
+			_, err := timed.ReadFrameBy(until)
+			if errors.Is(err, errors.ErrUnsupported) {
+				t.Skip("the pipes of this system have no deadlines")
+			}
+			if !errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Fatalf("reading nothing gave %v", err)
+			}
+		}
+		want := `{"id":` + strconv.Itoa(n) + `}`
+		write(t, conn, want)
+		if got := read(t, conn); got != want {
+			t.Fatalf("got %q, want %q", got, want)
+		}
+		write(t, conn, want)
+		if got, err := timed.ReadFrameBy(time.Now().Add(patience)); err != nil || string(got) != want {
+			t.Fatalf("got %q, %v, want %q", got, err, want)
+		}
+	}
+	conn.Stop(t.Context(), quick)
+	if _, err := timed.ReadFrameBy(time.Now().Add(patience)); err != io.EOF {
+		t.Errorf("after the end: %v, want EOF", err)
+	}
 }
 
 func (s Suite) half(t *testing.T) {
