@@ -98,11 +98,16 @@ func setup(env *testscript.Env) error {
 	return nil
 }
 
-// condition knows the programs that a scenario may need.
+// condition knows the programs that a scenario may need, and whether the system
+// can confine files.
 func condition(cond string) (bool, error) {
 	if name, ok := strings.CutPrefix(cond, "program:"); ok {
 		_, err := exec.LookPath(name)
 		return err == nil, nil
+	}
+	if cond == "landlock" {
+		_, missing := confine.Supported().Unenforced[confine.Files]
+		return !missing, nil
 	}
 	return false, fmt.Errorf("unknown condition %q", cond)
 }

@@ -35,6 +35,10 @@ type Policy struct {
 	// no network at all, local sockets included.
 	TCP []uint16 `json:"tcp,omitempty"`
 
+	// OnlyFiles leaves it the network, other processes and its limits as they
+	// are, and puts up the wall around files alone.
+	OnlyFiles bool `json:"onlyFiles,omitempty"`
+
 	DataLimit uint64 `json:"dataLimit,omitempty"` // most private memory in bytes; 0 is no limit
 	FileLimit uint64 `json:"fileLimit,omitempty"` // most open descriptors; 0 is no limit of ours
 }
@@ -57,6 +61,14 @@ var walls = []Wall{Files, Network, Processes, Privileges, Limits}
 type Report struct {
 	Enforced   []Wall          `json:"enforced,omitempty"`
 	Unenforced map[Wall]string `json:"unenforced,omitempty"` // with the cause
+}
+
+// stands says whether the walls that the policy asks for do.
+func (p Policy) stands(r Report) bool {
+	if p.OnlyFiles {
+		return slices.Contains(r.Enforced, Files)
+	}
+	return r.Complete()
 }
 
 // Complete says whether all walls stand.
@@ -131,7 +143,7 @@ func help(args []string) error {
 	if err != nil {
 		return err
 	}
-	if !report.Complete() {
+	if !p.stands(report) {
 		return fmt.Errorf("%q is not started: %v", args[1], report)
 	}
 	return replaceSelf(args[1], args[1:])

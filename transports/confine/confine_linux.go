@@ -60,6 +60,9 @@ func seccompThere() error {
 func Self(p Policy) (Report, error) {
 	var r Report
 	abi, seccomp := plan(&r)
+	if p.OnlyFiles {
+		return onlyFiles(p, abi, r)
+	}
 	if err := setLimits(p); err != nil {
 		return r, fmt.Errorf("limits: %w", err)
 	}
@@ -71,7 +74,7 @@ func Self(p Policy) (Report, error) {
 			return r, fmt.Errorf("files: %w", err)
 		}
 	}
-	if err := dropCapabilities(); err != nil {
+	if err := dropCapabilities(0); err != nil {
 		return r, fmt.Errorf("capabilities: %w", err)
 	}
 	if seccomp {
@@ -79,6 +82,28 @@ func Self(p Policy) (Report, error) {
 			return r, fmt.Errorf("seccomp: %w", err)
 		}
 	}
+	return r, nil
+}
+
+// onlyFiles puts up one wall of those that could stand.
+func onlyFiles(p Policy, abi int, could Report) (Report, error) {
+	var r Report
+	if abi == 0 {
+		r.missing(Files, could.Unenforced[Files])
+		return r, nil
+	}
+	if err := ll.AllThreadsPrctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return r, fmt.Errorf("no new privileges: %w", err)
+	}
+	if err := restrictFiles(p, abi); err != nil {
+		return r, fmt.Errorf("files: %w", err)
+	}
+	// With more the superuser would read other processes' memory, and with it
+	// what is in their files.
+	if err := dropCapabilities(harmless); err != nil {
+		return r, fmt.Errorf("capabilities: %w", err)
+	}
+	r.stands(Files)
 	return r, nil
 }
 
@@ -131,6 +156,9 @@ func restrictFiles(p Policy, abi int) error {
 		}
 		rules = append(rules, rule)
 	}
+	if p.OnlyFiles {
+		return config.RestrictPaths(rules...)
+	}
 	if abi >= 4 {
 		for _, port := range p.TCP {
 			rules = append(rules, landlock.ConnectTCP(port))
@@ -152,12 +180,21 @@ func fileRule(path string, dir, file func(...string) landlock.FSRule) (landlock.
 	return file(path), nil
 }
 
-// dropCapabilities takes them from all threads. The superuser keeps the rights
-// of a file's owner, and no more.
-func dropCapabilities() error {
+// harmless are the capabilities by which the superuser works on files of other
+// users, as in a container, and starts programs for them.
+const harmless = 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_FOWNER | 1<<unix.CAP_FSETID |
+	1<<unix.CAP_KILL | 1<<unix.CAP_SETGID | 1<<unix.CAP_SETUID | 1<<unix.CAP_NET_BIND_SERVICE
+
+// dropCapabilities takes all but those in keep from all threads. Without any
+// the superuser keeps the rights of a file's owner, and no more.
+func dropCapabilities(keep uint32) error {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	var none [2]unix.CapUserData
-	_, _, errno := psx.Syscall3(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(&none[0])), 0)
+	var have, want [2]unix.CapUserData
+	if err := unix.Capget(&header, &have[0]); err != nil {
+		return err
+	}
+	want[0].Permitted, want[0].Effective = have[0].Permitted&keep, have[0].Effective&keep
+	_, _, errno := psx.Syscall3(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(&want[0])), 0)
 	if errno != 0 {
 		return errno
 	}

@@ -173,6 +173,28 @@ func TestOnePort(t *testing.T) {
 	check(t, runProbe(t, aim, path, args), "read own", "write own", "move within own", "32 MiB", "execute", "connect")
 }
 
+// TestOnlyFiles leaves all but files in reach.
+func TestOnlyFiles(t *testing.T) {
+	if _, missing := Supported().Unenforced[Files]; missing {
+		t.Skipf("this system cannot enforce it: %v", Supported())
+	}
+	aim := aims(t)
+	self, err := os.Executable()
+	must(t, err)
+	path, args, err := Command(Policy{Read: append(system(t), "/proc"), Write: []string{aim.Own, os.DevNull}, Exec: true, OnlyFiles: true}, self, nil)
+	must(t, err)
+	did := runProbe(t, aim, path, args)
+	for name, want := range map[string]bool{
+		"read own": true, "write own": true, "move within own": true, "execute": true, "connect": true, "UDP": true,
+		"read secret": false, "read through own link": false, "list elsewhere": false, "write elsewhere": false,
+		"parent's environment": false, "trace the parent": false, "mount": false,
+	} {
+		if (did[name] == "yes") != want {
+			t.Errorf("%s: %s, want it to work: %v", name, did[name], want)
+		}
+	}
+}
+
 func TestHelperErrors(t *testing.T) {
 	self, err := os.Executable()
 	must(t, err)

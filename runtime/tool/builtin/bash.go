@@ -103,7 +103,7 @@ func (t *bashTool) run(ctx context.Context, command string, asked time.Duration,
 		return tool.Result{}, err
 	}
 	end := p.wait(ctx, timeout)
-	end.capped = asked > timeout
+	end.capped, end.note = asked > timeout, p.note
 	if len(end.running) > 0 || end.piped {
 		out.detach()
 	} else {
@@ -124,8 +124,16 @@ func (t *bashTool) start(command string, out *output) (*process, error) {
 		return nil, fmt.Errorf("the working folder %q is gone: no command can run", t.opts.CWD)
 	}
 	t.forget()
-	p, err := startProcess(t.shell.command(command, t.opts.CWD, t.opts.Env()), out)
+	cmd, note := t.shell.command(command, t.opts.CWD, t.opts.Env()), ""
+	if t.opts.Confine != nil {
+		var err error
+		if note, err = t.opts.Confine(cmd); err != nil {
+			return nil, err
+		}
+	}
+	p, err := startProcess(cmd, out)
 	if err == nil {
+		p.note = note
 		t.alive = append(t.alive, p)
 	}
 	return p, err
@@ -183,6 +191,9 @@ func (t *bashTool) result(end ending, out *output) tool.Result {
 	}
 	if hint != "" {
 		notes = append(notes, hint)
+	}
+	if !end.ok() && end.note != "" {
+		notes = append(notes, end.note)
 	}
 	b.WriteString("[" + strings.Join(notes, "; ") + "]")
 	res := tool.TextResult(b.String())

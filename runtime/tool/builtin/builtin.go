@@ -17,6 +17,7 @@ package builtin
 import (
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -63,9 +64,13 @@ type Options struct {
 	// CheckPath judges each real path before it is opened; nil allows all. edit
 	// asks for read and for write.
 	CheckPath paths.Check
-	// Jail, if not nil, confines read, write and edit to its roots. Commands are
-	// not confined by it. It stays the caller's to close.
-	Jail *paths.Jail
+	// Jail is asked at each call of read, write and edit for what confines it to
+	// its roots; nil, or a nil jail, does not. It stays the caller's to close.
+	Jail func() *paths.Jail
+	// Confine may change what is started for a command, so that it is held to
+	// what its caller allows; the note is for the result of a command that
+	// fails. Nil starts commands as they are.
+	Confine func(cmd *exec.Cmd) (note string, err error)
 }
 
 func (o Options) withDefaults() Options {

@@ -319,7 +319,7 @@ func TestJailConfinesFileTools(t *testing.T) {
 	}
 	defer jail.Close()
 	b.link("in/l", "../out")
-	inner := newBench(t, func(o *Options) { o.CWD, o.Jail = b.path("in"), jail })
+	inner := newBench(t, func(o *Options) { o.CWD, o.Jail = b.path("in"), func() *paths.Jail { return jail } })
 	has(t, inner.ok("read", j{"path": "f"}), "inside")
 	inner.ok("write", j{"path": "a/b", "content": "x"})
 	inner.ok("edit", edit("f", "inside", "still"))

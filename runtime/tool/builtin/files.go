@@ -14,11 +14,15 @@ type files struct {
 	cwd   string
 	res   paths.Resolver
 	check paths.Check
-	jail  *paths.Jail
+	jail  func() *paths.Jail
 }
 
 func newFiles(o Options) *files {
-	return &files{cwd: o.CWD, res: paths.Resolver{CWD: o.CWD, Home: o.Home}, check: o.CheckPath, jail: o.Jail}
+	f := &files{cwd: o.CWD, res: paths.Resolver{CWD: o.CWD, Home: o.Home}, check: o.CheckPath, jail: o.Jail}
+	if f.jail == nil {
+		f.jail = func() *paths.Jail { return nil }
+	}
+	return f
 }
 
 // errDenied marks an error as a refusal, so that the result says blocked.
@@ -41,8 +45,8 @@ func (f *files) resolve(given string, ops ...paths.Op) (paths.Path, error) {
 }
 
 func (f *files) judge(op paths.Op, real string) error {
-	if f.jail != nil {
-		if err := f.jail.Check(op, real); err != nil {
+	if jail := f.jail(); jail != nil {
+		if err := jail.Check(op, real); err != nil {
 			return errDenied{err}
 		}
 	}
@@ -56,10 +60,10 @@ func (f *files) judge(op paths.Op, real string) error {
 
 // hold pins the place that was judged.
 func (f *files) hold(op paths.Op, p paths.Path, makeDirs bool) (*paths.Place, error) {
-	switch {
-	case f.jail != nil:
-		return f.jail.Hold(op, p, makeDirs)
-	case makeDirs:
+	if jail := f.jail(); jail != nil {
+		return jail.Hold(op, p, makeDirs)
+	}
+	if makeDirs {
 		return paths.HoldMaking(p)
 	}
 	return paths.Hold(p)

@@ -27,6 +27,7 @@ type process struct {
 	pipe    *os.File // the reading end
 	out     *output
 	started time.Time
+	note    string // of who confined it, for the result; or empty
 
 	exited  chan struct{} // closed when the shell has been waited for
 	drained chan struct{} // closed when nobody writes to the pipe any more
@@ -49,6 +50,7 @@ type ending struct {
 	running []int // processes of the command that still run
 	piped   bool  // something still holds the pipe
 	capped  bool  // more time was asked for than is allowed
+	note    string
 }
 
 // startProcess starts cmd with an empty input and one pipe for both of its

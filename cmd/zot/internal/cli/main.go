@@ -25,6 +25,7 @@ func Main(args []string) int {
 	if code, done := hidden(args); done {
 		return code
 	}
+	harden()
 	streams := iostreams.System()
 	ctx, caught, stop := notify()
 	defer stop()

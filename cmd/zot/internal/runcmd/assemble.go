@@ -13,7 +13,6 @@ import (
 	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
 	"github.com/patriceckhart/zot/config"
 	"github.com/patriceckhart/zot/config/home"
-	"github.com/patriceckhart/zot/policies/paths"
 	"github.com/patriceckhart/zot/runtime/event"
 	"github.com/patriceckhart/zot/runtime/extension/discovery"
 	"github.com/patriceckhart/zot/runtime/guard"
@@ -35,6 +34,7 @@ type run struct {
 	store    *session.Store
 	kept     *session.Session // of the conversation; nil where nothing is kept
 	builtin  []tool.Tool
+	jail     *jail
 	skillSet func() *skill.Set
 	planner  *planner
 	notices  []event.Event // what is to be said once somebody listens
@@ -100,17 +100,17 @@ func overrides(f *Flags) []config.Override {
 	add("max-steps", "maxSteps", fmt.Sprint(f.MaxSteps))
 	add("base-url", "baseURL", f.BaseURL)
 	add("insecure", "insecure", fmt.Sprint(f.Insecure))
+	add("jail", "jail", fmt.Sprint(f.Jail))
 	return all
 }
 
 func (a *run) build(as face) error {
 	cfg := &a.w.Settings.Config
 	skills := a.skills()
-	jail, err := a.jail()
-	if err != nil {
+	if err := a.openJail(); err != nil {
 		return err
 	}
-	a.skillSet, a.builtin = skills, a.tools(skills, jail)
+	a.skillSet, a.builtin = skills, a.tools(skills)
 	ext := managerOptions(a.w)
 	ext.Interactive = as.interactive
 	a.planner = &planner{
@@ -123,7 +123,7 @@ func (a *run) build(as face) error {
 		Version: version.Number, CWD: a.w.CWD, Connect: a.connect.connect,
 		Tools: a.builtin, Only: a.onlyTools(cfg), Plan: a.planner.plan, Extensions: ext,
 		SystemPrompt: a.systemPrompt(skills), MaxSteps: cfg.MaxSteps,
-		Asker: as.asker, BuiltinCommand: as.commands, ReadyWait: cfg.Timeouts.ReadyWait,
+		Asker: as.asker, BuiltinCommand: as.commands, ReadyWait: orNone(cfg.Timeouts.ReadyWait),
 		CompactAt: cfg.Compaction.Threshold,
 	}
 	askAll := a.flags.NoYolo || cfg.Confirmation == "all"
@@ -134,6 +134,7 @@ func (a *run) build(as face) error {
 	if err := a.requireTrusted(); err != nil {
 		return err
 	}
+	var err error
 	if opts.Conversation, err = a.conversation(); err != nil {
 		return err
 	}
@@ -172,13 +173,13 @@ func (a *run) report(e event.Event) {
 }
 
 // tools are the built-in tools.
-func (a *run) tools(skills func() *skill.Set, jail *paths.Jail) []tool.Tool {
+func (a *run) tools(skills func() *skill.Set) []tool.Tool {
 	cfg := a.w.Settings.Config
 	hidden := secretNames(&cfg)
 	all := builtin.New(builtin.Options{
 		CWD: a.w.CWD, Home: a.w.UserHome, Shell: cfg.Bash.Shell,
 		MaxLines: cfg.Bash.OutputLines, MaxBytes: int(cfg.Bash.OutputBytes),
-		ReadLines: cfg.Read.Lines, ReadBytes: int(cfg.Read.Bytes), Jail: jail,
+		ReadLines: cfg.Read.Lines, ReadBytes: int(cfg.Read.Bytes), Jail: a.jail.current, Confine: a.jail.confine, SpillDir: a.jail.own,
 		BashTimeout: cfg.Bash.Timeout, BashTimeoutMax: cfg.Bash.MaxTimeout, CheckPath: a.protect,
 		Env: func() []string { return without(os.Environ(), hidden) },
 	})
@@ -186,15 +187,6 @@ func (a *run) tools(skills func() *skill.Set, jail *paths.Jail) []tool.Tool {
 		all = append(all, skill.NewTool(skills))
 	}
 	return all
-}
-
-// jail confines the file tools to the project where the settings say so. It is
-// held until the program ends.
-func (a *run) jail() (*paths.Jail, error) {
-	if !a.w.Settings.Config.Jail {
-		return nil, nil
-	}
-	return paths.NewJail(a.w.ProjectRoot)
 }
 
 // without leaves out the variables with the given names.

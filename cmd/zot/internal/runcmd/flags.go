@@ -36,6 +36,7 @@ type Flags struct {
 	NoTools  bool
 	MaxSteps int
 	NoYolo   bool
+	Jail     bool
 
 	Ext     []string
 	NoExt   bool
@@ -80,6 +81,7 @@ func (f *Flags) Bind(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.NoTools, "no-tools", false, "allow no tool at all")
 	fs.IntVar(&f.MaxSteps, "max-steps", 0, "end a prompt after this many model calls; 0 does not")
 	fs.BoolVar(&f.NoYolo, "no-yolo", false, "ask before every tool call")
+	fs.BoolVar(&f.Jail, "jail", false, "keep file tools inside the project, and commands where the system can")
 
 	fs.StringArrayVarP(&f.Ext, "ext", "e", nil, "load the extension in `folder` for this run; repeatable")
 	fs.BoolVar(&f.NoExt, "no-ext", false, "discover no extensions; those of --ext still load")

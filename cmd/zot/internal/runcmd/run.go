@@ -57,6 +57,7 @@ func (a *run) close(context.Context) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	a.host.Close(ctx)
+	a.jail.close()
 }
 
 // serveRPC serves a program on standard input and output.
