@@ -91,6 +91,7 @@ type Exit struct {
 	Code   int    // exit status; meaningless where Signal is set
 	Signal string // terminating signal, like "killed"; or empty
 	Reason string // why the transport itself ended it: "memory limit", or empty
+	Limit  string // the limit that this was about, as settings spell it, or empty
 	// StderrTail holds the last lines the extension wrote to its standard
 	// error, at most TailSize bytes.
 	StderrTail string
@@ -106,6 +107,22 @@ func (e Exit) String() string {
 		s += " (" + e.Reason + ")"
 	}
 	return s
+}
+
+// A Refuser is a connection to an extension inside walls, which tells what the
+// extension was refused by them.
+type Refuser interface {
+	// Refusals returns what was refused, each thing once. The channel is closed
+	// when the extension is gone. It does not have to be read.
+	Refusals() <-chan Refusal
+}
+
+// A Refusal is what the walls around an extension kept from it: a file, or more
+// of something than its limit.
+type Refusal struct {
+	Path  string `json:"path,omitempty"`  // as the extension sees it
+	Write bool   `json:"write,omitempty"` // to change it, not to look at it
+	Limit string `json:"limit,omitempty"` // as settings spell it
 }
 
 // ErrClosed is what writing to a connection returns once its end was closed

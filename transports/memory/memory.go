@@ -46,12 +46,13 @@ type ExitError struct {
 	Code   int
 	Signal string // for a program that was ended by something it contains, or empty
 	Reason string // or empty
+	Limit  string // or empty
 }
 
 func (e ExitError) Error() string { return e.exit().String() }
 
 func (e ExitError) exit() transports.Exit {
-	return transports.Exit{Code: e.Code, Signal: e.Signal, Reason: e.Reason}
+	return transports.Exit{Code: e.Code, Signal: e.Signal, Reason: e.Reason, Limit: e.Limit}
 }
 
 // Options says how to run the function.

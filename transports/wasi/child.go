@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/patriceckhart/zot/transports"
 	"github.com/patriceckhart/zot/transports/confine"
 	"github.com/patriceckhart/zot/transports/wasi/internal/engine"
 )
@@ -125,8 +126,9 @@ func (r *child) run(s settings, report confine.Report) int {
 		return runnerFailed
 	}
 	out, err := engine.Run(context.Background(), engine.Config{
-		Module: s.module, Args: s.Args, Env: s.Env, Mounts: s.Mounts, Pages: s.Pages, Cache: s.Cache,
-		Stdin: in, Stdout: os.Stdout, Stderr: os.Stderr, Activity: &activity, HostCall: garbage.hostCall,
+		Module: s.module, Args: s.Args, Env: s.Env, Mounts: s.Mounts, Pages: s.Pages, OpenFiles: s.OpenFiles, Cache: s.Cache,
+		Refused: func(refusal transports.Refusal) { r.tell(status{Refused: &refusal}) },
+		Stdin:   in, Stdout: os.Stdout, Stderr: os.Stderr, Activity: &activity, HostCall: garbage.hostCall,
 		Ready: func() {
 			garbage.takeOver()
 			r.tell(status{Ready: true, Report: report})
@@ -137,12 +139,12 @@ func (r *child) run(s settings, report confine.Report) int {
 		r.tell(failed(err))
 		return runnerFailed
 	}
-	r.tell(status{Ended: true, Code: out.Code, Reason: out.Reason})
+	r.tell(status{Ended: true, Code: out.Code, Reason: out.Reason, Limit: out.Limit})
 	return out.Code & 0xff
 }
 
 // limit ends the runner, with the guest wherever it is.
 func (r *child) limit(callMax time.Duration) {
-	r.tell(status{Ended: true, Killed: true, Reason: reasonCallMax(callMax)})
+	r.tell(status{Ended: true, Killed: true, Reason: reasonCallMax(callMax), Limit: engine.LimitCPU})
 	os.Exit(runnerLimit)
 }

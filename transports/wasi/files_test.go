@@ -262,9 +262,19 @@ func TestPlainUseOfAMount(t *testing.T) {
 
 func TestNothingIsMountedUnasked(t *testing.T) {
 	bothIsolations(t, func(t *testing.T, o Options) {
-		const ebadf = 8
-		if got := do(t, startLab(t, o), read("etc/passwd")); got.Errno != ebadf {
-			t.Errorf("error %d, want %d: %q", got.Errno, ebadf, got.Text)
+		conn := startLab(t, o)
+		for _, tried := range []request{
+			read("etc/passwd"), read("../etc/passwd"), write("tmp/made", oCreate), write("made", oCreate),
+			{Op: "mkdir", Path: "made"}, {Op: "symlink", Path: "made", To: "/etc"}, {Op: "stat", Path: "etc"},
+			{Op: "rename", Path: "etc/passwd", To: "made"}, {Op: "unlink", Path: "etc/passwd"}, {Op: "rmdir", Path: "etc"},
+			{Op: "link", Path: "etc/passwd", To: "made"}, {Op: "times", Path: "etc/passwd"}, {Op: "readlink", Path: "etc"},
+		} {
+			if got := do(t, conn, tried); got.Errno != eperm || got.Text != "" {
+				t.Errorf("%s %s: error %d, want %d: %q", tried.Op, tried.Path, got.Errno, eperm, got.Text)
+			}
+		}
+		if got := do(t, conn, list(".")); got.Errno != ok || strings.Contains(got.Text, "etc") {
+			t.Errorf("listing the root: error %d, %q", got.Errno, got.Text)
 		}
 	})
 }

@@ -40,7 +40,7 @@ func startInlineFromCache(ctx context.Context, o Options) (conn *Conn, dir strin
 			return nil, "", err
 		}
 	}
-	g := &inlineGuest{o: o, dir: dir, started: make(chan error, 1)}
+	g := &inlineGuest{o: o, dir: dir, started: make(chan error, 1), refused: make(chan transports.Refusal, engine.MaxRefusals)}
 	m := memory.New(g.run, memory.Options{Stderr: o.Stderr, MaxFrame: o.MaxFrame})
 	select {
 	case err = <-g.started:
@@ -57,7 +57,7 @@ func startInlineFromCache(ctx context.Context, o Options) (conn *Conn, dir strin
 		m.Stop(ctx, transports.Grace{})
 		return nil, dir, err
 	}
-	return &Conn{Conn: m}, dir, nil
+	return &Conn{Conn: m, refused: g.refused}, dir, nil
 }
 
 // An inlineGuest is a module as a function.
@@ -66,9 +66,11 @@ type inlineGuest struct {
 	dir     string      // with the compiled module
 	started chan error  // why it does not run, or nil when it does
 	late    atomic.Bool // it has computed for too long
+	refused chan transports.Refusal
 }
 
 func (g *inlineGuest) run(ctx context.Context, s memory.Stdio) error {
+	defer close(g.refused)
 	ctx, interrupt := context.WithCancel(ctx)
 	defer interrupt()
 	defer context.AfterFunc(ctx, func() { // wake the guest where it waits
@@ -80,6 +82,7 @@ func (g *inlineGuest) run(ctx context.Context, s memory.Stdio) error {
 	c := g.o.config()
 	c.Stdin, c.Stdout, c.Stderr = s.In.(engine.Input), s.Out, s.Err
 	c.Cache, c.Interruptible, c.Activity = g.dir, true, &activity
+	c.Refused = func(r transports.Refusal) { g.refused <- r } // there is room for all that will be told
 	c.Ready = func() {
 		g.started <- nil
 		go activity.Watch(g.o.CallMax, ctx.Done(), func() { g.late.Store(true); interrupt() })
@@ -98,9 +101,9 @@ func (g *inlineGuest) run(ctx context.Context, s memory.Stdio) error {
 func (g *inlineGuest) exit(out engine.Outcome) error {
 	switch {
 	case g.late.Load():
-		return memory.ExitError{Signal: "killed", Reason: reasonCallMax(g.o.CallMax)}
+		return memory.ExitError{Signal: "killed", Reason: reasonCallMax(g.o.CallMax), Limit: engine.LimitCPU}
 	case out.Interrupted:
 		return memory.ExitError{Signal: "killed"}
 	}
-	return memory.ExitError{Code: out.Code, Reason: out.Reason}
+	return memory.ExitError{Code: out.Code, Reason: out.Reason, Limit: out.Limit}
 }

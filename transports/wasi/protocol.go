@@ -8,6 +8,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/patriceckhart/zot/transports"
 	"github.com/patriceckhart/zot/transports/confine"
 	"github.com/patriceckhart/zot/transports/wasi/internal/engine"
 )
@@ -27,6 +28,8 @@ type settings struct {
 	Env    []string       `json:"env,omitempty"`
 	Mounts []engine.Mount `json:"mounts,omitempty"`
 	Pages  uint32         `json:"pages"`
+	// OpenFiles bounds the guest's open files; 0 does not.
+	OpenFiles int `json:"openFiles,omitempty"`
 	// Interruptible is the variant of code to compile.
 	Interruptible bool            `json:"interruptible,omitempty"`
 	CallMax       time.Duration   `json:"callMax,omitempty"` // nanoseconds
@@ -79,7 +82,8 @@ func readSettings(r io.Reader) (settings, error) {
 }
 
 // A status is what a runner tells the host: one when the guest is about to run
-// or will not, one when it has ended. A runner that is killed tells nothing.
+// or will not, one for each thing that it is refused, and one when it has ended.
+// A runner that is killed tells nothing.
 type status struct {
 	Ready  bool           `json:"ready,omitempty"`
 	Report confine.Report `json:"report,omitzero"` // with Ready
@@ -88,9 +92,12 @@ type status struct {
 	Module  bool   `json:"module,omitempty"`  // and the module is to blame
 	Damaged bool   `json:"damaged,omitempty"` // or the cache
 
+	Refused *transports.Refusal `json:"refused,omitempty"`
+
 	Ended  bool   `json:"ended,omitempty"`
 	Code   int    `json:"code,omitempty"`
 	Reason string `json:"reason,omitempty"`
+	Limit  string `json:"limit,omitempty"`
 	Killed bool   `json:"killed,omitempty"` // the runner ended it at a limit
 }
 

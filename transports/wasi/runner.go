@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/patriceckhart/zot/transports"
@@ -37,14 +36,14 @@ func startFromCache(ctx context.Context, o Options) (conn *Conn, dir string, err
 	}
 	run := settings{
 		Job: jobRun, Args: append([]string{o.Name}, o.Args...), Env: o.Env, Mounts: o.Mounts,
-		Pages: o.MemPages, CallMax: o.CallMax, Cache: dir, Confine: policyFor(o, dir),
+		Pages: o.MemPages, OpenFiles: o.OpenFiles, CallMax: o.CallMax, Cache: dir, Confine: policyFor(o, dir),
 		Complete: o.RequireConfinement, module: o.Module,
 	}
 	p, first, err := spawn(ctx, o, run)
 	if err != nil {
 		return nil, dir, err
 	}
-	return &Conn{Conn: p, confinement: first.Report}, dir, nil
+	return &Conn{Conn: p, confinement: first.Report, refused: p.status.refused}, dir, nil
 }
 
 // compiled returns the folder with the compiled module, or "" where there is
@@ -83,11 +82,11 @@ func compileAside(ctx context.Context, o Options, variant, dir string) error {
 const (
 	runnerMemory  = 256 << 20
 	compileMemory = 2 << 30
-	runnerFiles   = 1024
+	runnerFiles   = 1024 // beside those that the guest may open
 )
 
 func policyFor(o Options, cacheDir string) *confine.Policy {
-	p := &confine.Policy{DataLimit: uint64(o.MemPages)*PageSize + runnerMemory, FileLimit: runnerFiles}
+	p := &confine.Policy{DataLimit: uint64(o.MemPages)*PageSize + runnerMemory, FileLimit: uint64(runnerFiles + o.OpenFiles)}
 	if cacheDir == "" {
 		p.DataLimit += compileMemory
 	} else {
@@ -136,8 +135,9 @@ func spawn(ctx context.Context, o Options, s settings) (*process, status, error)
 	}
 	_ = toChild.Close() // or nobody would notice that the runner is gone
 	_ = fromChild.Close()
-	p := &process{Conn: conn, status: &statusPipe{file: listen, in: json.NewDecoder(bufio.NewReader(listen))}}
+	p := &process{Conn: conn, status: newStatusPipe(listen)}
 	first, err := p.greet(ctx, s, tell)
+	go p.status.listen() // until the runner is gone
 	if err != nil {
 		p.Stop(ctx, transports.Grace{})
 		return nil, status{}, err
@@ -201,7 +201,7 @@ func (p *process) explain(exit transports.Exit) transports.Exit {
 	if !last.Ended || exit.Signal != "" {
 		return exit
 	}
-	exit.Code, exit.Reason = last.Code, last.Reason
+	exit.Code, exit.Reason, exit.Limit = last.Code, last.Reason, last.Limit
 	if last.Killed {
 		exit.Code, exit.Signal = 0, "killed"
 	}
@@ -210,10 +210,18 @@ func (p *process) explain(exit transports.Exit) transports.Exit {
 
 // statusPipe is what a runner says beside the frames.
 type statusPipe struct {
-	file *os.File
-	in   *json.Decoder
-	once sync.Once
-	end  status
+	file    *os.File
+	in      *json.Decoder
+	refused chan transports.Refusal
+	heard   chan struct{} // closed when all is heard; end is set then
+	end     status
+}
+
+func newStatusPipe(file *os.File) *statusPipe {
+	return &statusPipe{
+		file: file, in: json.NewDecoder(bufio.NewReader(file)),
+		refused: make(chan transports.Refusal, engine.MaxRefusals), heard: make(chan struct{}),
+	}
 }
 
 func (p *statusPipe) next() (status, error) {
@@ -222,20 +230,34 @@ func (p *statusPipe) next() (status, error) {
 	return s, err
 }
 
+// listen hears what comes after the first status, to the end.
+func (p *statusPipe) listen() {
+	defer close(p.heard)
+	defer close(p.refused)
+	defer p.file.Close()
+	for {
+		s, err := p.next()
+		if err != nil {
+			return
+		}
+		if s.Ended {
+			p.end = s
+		}
+		if s.Refused == nil {
+			continue
+		}
+		select {
+		case p.refused <- *s.Refused:
+		default: // a runner tells no more than fit
+		}
+	}
+}
+
 // last returns the last status of a runner that is gone. What is in the pipe is
 // all that will come.
 func (p *statusPipe) last() status {
-	p.once.Do(func() {
-		_ = p.file.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
-		for {
-			s, err := p.next()
-			if err != nil {
-				break
-			}
-			p.end = s
-		}
-		_ = p.file.Close()
-	})
+	_ = p.file.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+	<-p.heard
 	return p.end
 }
 

@@ -55,6 +55,8 @@ const (
 	DefaultMemPages = 1024 // 64 MiB
 	DefaultCallMax  = 60 * time.Second
 	DefaultStartMax = 60 * time.Second
+
+	DefaultOpenFiles = 256
 )
 
 // A Mount is a folder of the host that the guest may use, and where it finds
@@ -77,6 +79,10 @@ type Options struct {
 	// MemPages bounds the guest's memory, in pages of [PageSize]; 0 is
 	// DefaultMemPages. A module that wants more at its start is refused.
 	MemPages uint32
+
+	// OpenFiles bounds the files that the guest has open at a time; 0 is
+	// DefaultOpenFiles.
+	OpenFiles int
 
 	// CallMax bounds how long the guest may compute without reading, writing
 	// or waiting; 0 is DefaultCallMax. It is ended then.
@@ -109,7 +115,14 @@ type Options struct {
 type Conn struct {
 	transports.Conn
 	confinement confine.Report
+	refused     <-chan transports.Refusal
 }
+
+var _ transports.Refuser = (*Conn)(nil)
+
+// Refusals implements [transports.Refuser]: files outside of the mounts, also
+// by a link; changes in a mount for reading; and limits that were met.
+func (c *Conn) Refusals() <-chan transports.Refusal { return c.refused }
 
 // Confinement says what the system enforces around the guest, beyond what
 // WebAssembly does. It is the zero value for a module that runs inline.
@@ -153,6 +166,9 @@ func (o Options) complete() (Options, error) {
 	if o.MemPages == 0 {
 		o.MemPages = DefaultMemPages
 	}
+	if o.OpenFiles == 0 {
+		o.OpenFiles = DefaultOpenFiles
+	}
 	if o.CallMax == 0 {
 		o.CallMax = DefaultCallMax
 	}
@@ -176,6 +192,8 @@ func check(o Options) error {
 		return fmt.Errorf("memory of %d pages: the most is %d", o.MemPages, engine.MaxPages)
 	case o.CallMax < 0 || o.StartMax < 0:
 		return errors.New("a time limit is negative")
+	case o.OpenFiles < 0:
+		return errors.New("the limit of open files is negative")
 	}
 	for _, entry := range o.Env {
 		if key, _, ok := strings.Cut(entry, "="); !ok || key == "" || strings.ContainsRune(entry, 0) {
@@ -211,6 +229,8 @@ func checkMounts(mounts []Mount) error {
 			return fmt.Errorf("mount at %q: %w", m.Guest, err)
 		case !info.IsDir():
 			return fmt.Errorf("mount of %q: it is no folder", m.Host)
+		case m.Most < 0:
+			return fmt.Errorf("mount of %q: the bound of its size is negative", m.Host)
 		}
 		seen[m.Guest] = true
 	}
@@ -225,6 +245,8 @@ func (o Options) config() engine.Config {
 		Env:    o.Env,
 		Mounts: o.Mounts,
 		Pages:  o.MemPages,
+
+		OpenFiles: o.OpenFiles,
 	}
 }
 

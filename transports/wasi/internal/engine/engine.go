@@ -6,7 +6,7 @@
 // its memory (memory.go) and its folders (rootfs.go), runs it, and says how it
 // ended (outcome.go). A guest needs nothing of ours: it sees plain WASI, but
 // one in which waiting for input does not stop its timers, and in which a
-// folder is all that it can reach.
+// folder is all that it can reach (watch.go tells what it tried beyond that).
 package engine
 
 import (
@@ -19,6 +19,8 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/experimental/sysfs"
 	"github.com/tetratelabs/wazero/sys"
+
+	"github.com/patriceckhart/zot/transports"
 )
 
 // PageSize is the unit in which a guest's memory grows, in bytes.
@@ -32,6 +34,9 @@ type Mount struct {
 	Host     string `json:"host"`  // absolute path of the folder
 	Guest    string `json:"guest"` // where the guest finds it, like "/data"
 	ReadOnly bool   `json:"readOnly,omitempty"`
+	// Most bounds what the folder holds, in bytes and in blocks of 4 KiB; 0
+	// does not. What is beyond it is ENOSPC.
+	Most int64 `json:"most,omitempty"`
 }
 
 // Config says what to run and what it may use.
@@ -41,6 +46,9 @@ type Config struct {
 	Env    []string // "KEY=value", the complete environment
 	Mounts []Mount
 	Pages  uint32 // most memory, in pages
+	// OpenFiles bounds the files and folders that are open at a time, a mount
+	// that is in use included; 0 does not.
+	OpenFiles int
 
 	Stdin          Input
 	Stdout, Stderr io.Writer
@@ -61,6 +69,11 @@ type Config struct {
 	// HostCall, or nil, is called whenever the guest calls the host, on the
 	// goroutine that it runs on.
 	HostCall func()
+
+	// Refused, or nil, is called when the guest is refused something, once for
+	// each thing and at most [MaxRefusals] times, on the goroutine that the
+	// guest runs on.
+	Refused func(transports.Refusal)
 
 	// Activity, or nil, is told whenever the guest waits or talks.
 	Activity *Activity
@@ -93,10 +106,11 @@ func Run(ctx context.Context, c Config) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	if err := instantiateWASI(ctx, runtime, c.HostCall); err != nil {
+	note := &refusals{tell: c.Refused}
+	if err := instantiateWASI(ctx, runtime, c.HostCall, note.seen); err != nil {
 		return Outcome{}, err
 	}
-	folders, err := openMounts(c.Mounts)
+	folders, err := openMounts(c, note)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -108,14 +122,14 @@ func Run(ctx context.Context, c Config) (Outcome, error) {
 	if c.Ready != nil {
 		c.Ready()
 	}
-	module, err := runtime.InstantiateModule(ctx, compiled, moduleConfig(c, folders))
+	module, err := runtime.InstantiateModule(ctx, compiled, moduleConfig(c, folders, note))
 	if module != nil {
 		_ = module.Close(context.WithoutCancel(ctx))
 	}
 	return outcomeOf(ctx, err, memory.atLimit(c.Pages)), nil
 }
 
-func moduleConfig(c Config, f folders) wazero.ModuleConfig {
+func moduleConfig(c Config, f folders, note *refusals) wazero.ModuleConfig {
 	config := wazero.NewModuleConfig().
 		WithName("").
 		WithArgs(c.Args...).
@@ -130,11 +144,15 @@ func moduleConfig(c Config, f folders) wazero.ModuleConfig {
 		key, value := cutEnv(entry)
 		config = config.WithEnv(key, value)
 	}
-	fs := wazero.NewFSConfig()
+	fs, all := wazero.NewFSConfig().(sysfs.FSConfig), false
 	for i, mount := range c.Mounts {
-		fs = fs.(sysfs.FSConfig).WithSysFSMount(f[i], mount.Guest)
+		all = all || mount.Guest == "/"
+		fs = fs.WithSysFSMount(watchedFS{f[i], mount.Guest, note}, mount.Guest).(sysfs.FSConfig)
 	}
-	return config.WithFSConfig(fs)
+	if !all { // the last, since some languages take the first for the current folder
+		fs = fs.WithSysFSMount(watchedFS{newOutside(c.Mounts), "/", note}, "/").(sysfs.FSConfig)
+	}
+	return config.WithFSConfig(fs.(wazero.FSConfig))
 }
 
 var processStart = time.Now()

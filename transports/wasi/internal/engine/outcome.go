@@ -15,7 +15,8 @@ type Outcome struct {
 	// Reason says what else there is to know: a trap, the limit that was
 	// reached, that it was interrupted; or it is empty.
 	Reason      string
-	Interrupted bool // ctx ended it
+	Limit       string // the limit that Reason is about, as settings spell it
+	Interrupted bool   // ctx ended it
 }
 
 const (
@@ -24,6 +25,10 @@ const (
 )
 
 func outcomeOf(ctx context.Context, err error, atMemoryLimit string) Outcome {
+	limit := ""
+	if atMemoryLimit != "" {
+		limit = LimitMemory
+	}
 	var exit *sys.ExitError
 	switch {
 	case err == nil:
@@ -31,11 +36,11 @@ func outcomeOf(ctx context.Context, err error, atMemoryLimit string) Outcome {
 	case ctx.Err() != nil:
 		return Outcome{Code: codeInterrupt, Reason: "interrupted", Interrupted: true}
 	case !errors.As(err, &exit):
-		return Outcome{Code: codeTrap, Reason: trap(err, atMemoryLimit)}
+		return Outcome{Code: codeTrap, Reason: trap(err, atMemoryLimit), Limit: limit}
 	case exit.ExitCode() == 0:
 		return Outcome{}
 	}
-	return Outcome{Code: int(exit.ExitCode()), Reason: atMemoryLimit}
+	return Outcome{Code: int(exit.ExitCode()), Reason: atMemoryLimit, Limit: limit}
 }
 
 // trap puts the engine's message in a line; the trace that follows it names

@@ -84,10 +84,16 @@ func (f *rootFile) Write(buf []byte) (int, experimental.Errno) {
 	if f.dir {
 		return 0, experimental.EISDIR
 	}
+	whence := io.SeekCurrent
 	if f.appending {
-		if _, err := f.file.Seek(0, io.SeekEnd); err != nil {
-			return 0, errnoOf(err)
-		}
+		whence = io.SeekEnd
+	}
+	at, err := f.file.Seek(0, whence)
+	if err != nil {
+		return 0, errnoOf(err)
+	}
+	if errno := f.fs.quota.grow(f.file, at+int64(len(buf))); errno != 0 {
+		return 0, errno
 	}
 	n, err := f.file.Write(buf)
 	return n, errnoOf(err)
@@ -97,6 +103,9 @@ func (f *rootFile) Write(buf []byte) (int, experimental.Errno) {
 func (f *rootFile) Pwrite(buf []byte, off int64) (int, experimental.Errno) {
 	if f.dir {
 		return 0, experimental.EISDIR
+	}
+	if errno := f.fs.quota.grow(f.file, off+int64(len(buf))); errno != 0 {
+		return 0, errno
 	}
 	n, err := f.file.WriteAt(buf, off)
 	return n, errnoOf(err)
@@ -143,6 +152,9 @@ func (f *rootFile) Truncate(size int64) experimental.Errno {
 	if f.dir {
 		return experimental.EISDIR
 	}
+	if errno := f.fs.quota.grow(f.file, size); errno != 0 {
+		return errno
+	}
 	return errnoOf(f.file.Truncate(size))
 }
 
@@ -158,7 +170,10 @@ func (f *rootFile) Utimens(atim, mtim int64) experimental.Errno {
 }
 
 // Close implements [experimental.File].
-func (f *rootFile) Close() experimental.Errno { return errnoOf(f.file.Close()) }
+func (f *rootFile) Close() experimental.Errno {
+	f.fs.files.giveBack()
+	return errnoOf(f.file.Close())
+}
 
 // errnoOf gives the system's error number. What is none, as os.Root's error
 // for a name that leads outside, is a lack of permission.

@@ -24,19 +24,23 @@ type rootFS struct {
 	experimental.UnimplementedFS
 	root     *os.Root
 	readOnly bool
+	quota    *quota // or nil
+	files    *openFiles
 }
 
 // folders are the open mounts of a guest, in their order.
 type folders []*rootFS
 
-func openMounts(mounts []Mount) (folders, error) {
+func openMounts(c Config, note *refusals) (folders, error) {
 	var f folders
-	for _, m := range mounts {
+	files := &openFiles{most: c.OpenFiles, note: note}
+	for _, m := range c.Mounts {
 		fs, err := newRootFS(m.Host, m.ReadOnly)
 		if err != nil {
 			f.close()
 			return nil, fmt.Errorf("mount %q: %w", m.Guest, err)
 		}
+		fs.files, fs.quota = files, newQuota(fs.root, m.Most, note)
 		f = append(f, fs)
 	}
 	return f, nil
@@ -56,7 +60,7 @@ func newRootFS(dir string, readOnly bool) (*rootFS, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &rootFS{root: root, readOnly: readOnly}, nil
+	return &rootFS{root: root, readOnly: readOnly, files: &openFiles{}}, nil
 }
 
 // changing answers any call that would change something, with what a read-only
@@ -79,9 +83,26 @@ func (r *rootFS) OpenFile(name string, flag experimental.Oflag, perm fs.FileMode
 	if r.readOnly && (writes(flag) || flag&changes != 0) {
 		return nil, experimental.EROFS
 	}
-	if errno := r.openable(name, flag); errno != 0 {
+	isNew, errno := r.openable(name, flag)
+	if errno != 0 {
 		return nil, errno
 	}
+	if isNew {
+		if errno := r.quota.take(1); errno != 0 {
+			return nil, errno
+		}
+	}
+	if errno := r.files.take(); errno != 0 {
+		return nil, errno
+	}
+	f, errno := r.open(name, flag, perm)
+	if errno != 0 {
+		r.files.giveBack()
+	}
+	return f, errno
+}
+
+func (r *rootFS) open(name string, flag experimental.Oflag, perm fs.FileMode) (experimental.File, experimental.Errno) {
 	f, err := r.root.OpenFile(name, hostFlags(flag), perm&0o777)
 	if err != nil {
 		return nil, errnoOf(err)
@@ -100,21 +121,21 @@ func (r *rootFS) OpenFile(name string, flag experimental.Oflag, perm fs.FileMode
 }
 
 // openable looks before a file is opened, since opening alone can hang or do
-// something.
-func (r *rootFS) openable(name string, flag experimental.Oflag) experimental.Errno {
+// something. isNew says that opening makes the file.
+func (r *rootFS) openable(name string, flag experimental.Oflag) (isNew bool, errno experimental.Errno) {
 	if flag&experimental.O_NOFOLLOW != 0 {
 		if info, err := r.root.Lstat(name); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return experimental.ELOOP
+			return false, experimental.ELOOP
 		}
 	}
 	info, err := r.root.Stat(name)
 	if err != nil {
 		if errnoOf(err) == experimental.ENOENT && writes(flag) && flag&experimental.O_CREAT != 0 {
-			return 0 // to be made, unless it is a link to the outside: os.Root refuses that
+			return true, 0 // unless it is a link to the outside: os.Root refuses that
 		}
-		return errnoOf(err)
+		return false, errnoOf(err)
 	}
-	return allowed(info, flag)
+	return false, allowed(info, flag)
 }
 
 func allowed(info fs.FileInfo, flag experimental.Oflag) experimental.Errno {
@@ -190,6 +211,9 @@ func (r *rootFS) Readlink(name string) (string, experimental.Errno) {
 func (r *rootFS) Mkdir(name string, perm fs.FileMode) experimental.Errno {
 	if r.readOnly {
 		return experimental.EROFS
+	}
+	if errno := r.quota.take(1); errno != 0 {
+		return errno
 	}
 	return errnoOf(r.root.Mkdir(name, perm&0o777))
 }

@@ -38,7 +38,9 @@ const (
 	errBadf  = 8
 	errFault = 21
 	errInval = 28
+	errMfile = 33
 	errIo    = 29
+	errNospc = 51
 )
 
 const flagNonblock = 1 << 2
@@ -59,8 +61,9 @@ func stdioOf(ctx context.Context) *stdio {
 type hostFunc func(ctx context.Context, m api.Module, stack []uint64) uint32
 
 // instantiateWASI offers preview 1 to the modules of r, with the functions
-// about standard input replaced. before, or nil, is called in each call.
-func instantiateWASI(ctx context.Context, r wazero.Runtime, before func()) error {
+// about standard input replaced. before, or nil, is called in each call; the
+// guest sees what seen makes of an error.
+func instantiateWASI(ctx context.Context, r wazero.Runtime, before func(), seen func(errno uint32) uint32) error {
 	original := originals(ctx, r)
 	fallback := func(name string) hostFunc {
 		f := original[name].GoFunction().(api.GoModuleFunction)
@@ -92,6 +95,9 @@ func instantiateWASI(ctx context.Context, r wazero.Runtime, before func()) error
 		b.NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(func(ctx context.Context, m api.Module, stack []uint64) {
 			before()
 			call(ctx, m, stack)
+			if len(types.ResultTypes()) > 0 {
+				stack[0] = uint64(seen(uint32(stack[0])))
+			}
 		}), types.ParamTypes(), types.ResultTypes()).Export(name)
 	}
 	_, err := b.Instantiate(ctx)

@@ -92,6 +92,8 @@ func serve(r request) {
 		began := time.Now()
 		time.Sleep(time.Duration(r.N) * time.Millisecond)
 		a.Text = time.Since(began).String()
+	case "fill", "hold", "walk":
+		a.List, a.Text = library(r)
 	default:
 		a = files(r)
 	}
