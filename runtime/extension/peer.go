@@ -115,6 +115,9 @@ func (p *peer) run(ctx context.Context) {
 	err = p.read()
 	// The exit status belongs in the message where the extension left by itself.
 	exit := p.leave(conn, err)
+	if exit.Limit != "" {
+		p.metLimit(exit.Limit, exit.Reason)
+	}
 	p.down(p.explain(err, exit))
 }
 
@@ -131,6 +134,7 @@ func (p *peer) launch(ctx context.Context) (transports.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	go p.hearWalls(conn)
 	// The outbox may fail while the manager is locked, hence the goroutine; it
 	// ends at once.
 	out := newOutbox(conn, p.m.opts.Limits, p.m.opts.Timeouts.Write, func(err error) { go p.disconnect(err) })
