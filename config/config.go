@@ -69,6 +69,8 @@ type Extensions struct {
 	Global   bool
 	Dirs     []string // absolute
 	Disabled []string
+	// Isolation is where modules run: "runner" or "inline".
+	Isolation string
 }
 
 // Skills says where skills are looked for.

@@ -40,9 +40,9 @@ func Missing(m *manifest.Manifest) []string {
 }
 
 // Environ narrows an environment to what was granted: without a grant of all,
-// what any program needs to run, and the names that were granted; names of
-// credentials only where they were granted as such.
-func Environ(full []string, g *policies.Grant, secret func(name string) bool) (env []string, secrets []string) {
+// the names that were granted, and for a process what any program needs to run;
+// names of credentials only where they were granted as such.
+func Environ(full []string, g *policies.Grant, module bool, secret func(name string) bool) (env []string, secrets []string) {
 	for _, kv := range full {
 		name, _, _ := strings.Cut(kv, "=")
 		switch {
@@ -50,7 +50,7 @@ func Environ(full []string, g *policies.Grant, secret func(name string) bool) (e
 			if slices.Contains(g.EnvSecrets, name) {
 				env, secrets = append(env, kv), append(secrets, name)
 			}
-		case g.All, slices.Contains(g.EnvPass, name), slices.Contains(g.EnvSecrets, name), needed(name):
+		case g.All, slices.Contains(g.EnvPass, name), slices.Contains(g.EnvSecrets, name), !module && needed(name):
 			env = append(env, kv)
 		}
 	}
@@ -127,20 +127,49 @@ func existing(paths []string) []string {
 }
 
 // Mounts are the folders a module finds, at the paths the host knows them by.
-func Mounts(g *policies.Grant) []wasi.Mount {
+// What is not there, or no folder, is not mounted. data is the extension's own
+// folder, which holds no more than the policy lets it.
+func Mounts(g *policies.Grant, data string, limits policies.Limits) []wasi.Mount {
 	if g.All {
 		return nil // all is never granted to a module: it says what it needs
 	}
 	var mounts []wasi.Mount
-	for _, dir := range existing(g.FSWrite) {
-		mounts = append(mounts, wasi.Mount{Host: dir, Guest: filepath.ToSlash(dir)})
+	for _, dir := range folders(g.FSWrite) {
+		m := wasi.Mount{Host: dir, Guest: GuestPath(dir)}
+		if filepath.Clean(dir) == filepath.Clean(data) {
+			m.Most = limits.DataDir
+		}
+		mounts = append(mounts, m)
 	}
-	for _, dir := range existing(g.FSRead) {
+	for _, dir := range folders(g.FSRead) {
 		if !slices.Contains(g.FSWrite, dir) {
-			mounts = append(mounts, wasi.Mount{Host: dir, Guest: filepath.ToSlash(dir), ReadOnly: true})
+			mounts = append(mounts, wasi.Mount{Host: dir, Guest: GuestPath(dir), ReadOnly: true})
 		}
 	}
 	return mounts
+}
+
+func folders(paths []string) []string {
+	return slices.DeleteFunc(existing(paths), func(p string) bool {
+		info, err := os.Stat(p)
+		return err != nil || !info.IsDir()
+	})
+}
+
+// GuestPath is where a module finds a folder: its own path, with slashes, and
+// one in front of a drive.
+func GuestPath(dir string) string {
+	p := filepath.ToSlash(dir)
+	if !strings.HasPrefix(p, "/") {
+		p = "/" + p
+	}
+	return p
+}
+
+// Covers reports whether a grant on files reaches into dir, which has to be
+// there then.
+func Covers(g *policies.Grant, dir string) bool {
+	return !g.All && slices.Contains(slices.Concat(g.FSRead, g.FSWrite), filepath.ToSlash(dir))
 }
 
 // Pages is a module's memory limit in the unit of WebAssembly.

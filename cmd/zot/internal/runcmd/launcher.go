@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 
 	"github.com/patriceckhart/zot/cmd/zot/internal/confinement"
@@ -38,27 +39,36 @@ func (l *launcher) prepare(e *extension.Entry) {
 	if l.bound != nil {
 		l.granted = l.bound.Granted()
 	}
-	if l.m.Transport == manifest.WASI && l.granted.All {
+	if l.isModule() && l.granted.All {
 		l.granted = policies.ProtocolRights() // a module has what it asks for, and never all
 	}
 	// What has every right is bounded by nothing, unless its silence refuses.
 	if l.bound != nil && (!l.granted.All || l.bound.FailsClosed(extproto.EventToolCall) || l.m.Contributes.Declared) {
 		e.Rights = l.bound
 	}
-	if mode, _ := l.gate.Set.Mode(); mode > policies.Open {
-		// Pinned code runs from a store that nobody writes to, so its state
-		// lives elsewhere.
-		l.pinned = true
-		e.DataDir = l.p.w.Home.DataDir(l.m.Name)
+	mode, _ := l.gate.Set.Mode()
+	l.pinned = mode > policies.Open
+	if l.pinned || !l.granted.All {
+		// Pinned code runs from a store that nobody writes to, and one without
+		// all rights cannot write where it lies: its state lives elsewhere.
+		e.DataDir = l.dataDir()
+	}
+	if l.isModule() {
+		e.DataDir = confinement.GuestPath(e.DataDir)
 	}
 	full, _ := extension.Environ(l.p.w.Environ, nil, l.m.Env, l.m.Name, l.p.w.CWD)
-	env, secrets := confinement.Environ(full, l.granted, l.secret)
+	env, secrets := confinement.Environ(full, l.granted, l.isModule(), l.secret)
 	l.env = l.withOwn(env)
 	for _, name := range secrets {
 		_ = l.gate.Record(l.m.Name, policies.EnvSecrets, name, l.bound.Use(policies.EnvSecrets, name))
 	}
 	_, e.Withheld = extension.Environ(l.p.w.Environ, namesWithout(l.p.withhold, secrets), nil, l.m.Name, "")
 }
+
+func (l *launcher) isModule() bool { return l.m.Transport == manifest.WASI }
+
+// dataDir is the folder that ${data} stands for.
+func (l *launcher) dataDir() string { return l.p.w.Home.DataDir(l.m.Name) }
 
 func (l *launcher) secret(name string) bool { return slices.Contains(l.p.withhold, name) }
 
@@ -87,16 +97,19 @@ func (l *launcher) launch(ctx context.Context, stderr io.Writer) (transports.Con
 		if dir, err = l.fromStore(); err != nil {
 			return nil, err
 		}
-		if err := home.EnsureDir(l.p.w.Home.DataDir(l.m.Name)); err != nil {
+	}
+	if l.pinned || confinement.Covers(l.granted, l.dataDir()) {
+		if err := home.EnsureDir(l.dataDir()); err != nil {
 			return nil, err
 		}
+	}
+	if l.isModule() {
+		// Nobody has modules in PATH: a bare name is one in the folder.
+		return l.module(ctx, filepath.Join(dir, filepath.FromSlash(l.m.Exec)), stderr)
 	}
 	path, err := subprocess.Resolve(dir, l.m.Exec)
 	if err != nil {
 		return nil, err
-	}
-	if l.m.Transport == manifest.WASI {
-		return l.module(ctx, path, stderr)
 	}
 	return l.process(ctx, path, dir, stderr)
 }
@@ -147,9 +160,11 @@ func (l *launcher) module(ctx context.Context, path string, stderr io.Writer) (t
 	}
 	mode, _ := l.gate.Set.Mode()
 	conn, err := wasi.Start(ctx, wasi.Options{
-		Path: path, Name: l.m.Name, Args: l.m.Args, Env: l.env, Mounts: confinement.Mounts(l.granted),
-		MemPages: confinement.Pages(limits), CallMax: limits.CPUPerCall, StartMax: limits.Startup,
-		Cache: l.p.w.Home.Path("cache", "wasm"), Stderr: stderr, MaxFrame: l.maxFrame(),
+		Path: path, Name: l.m.Name, Args: l.m.Args, Env: l.env,
+		Mounts:   confinement.Mounts(l.granted, l.dataDir(), limits),
+		MemPages: confinement.Pages(limits), CallMax: limits.CPUPerCall, StartMax: limits.Startup, OpenFiles: int(limits.OpenFiles),
+		Isolation: wasi.Isolation(l.p.w.Settings.Config.Extensions.Isolation),
+		Cache:     l.p.w.Home.Path("cache", "wasm"), Stderr: stderr, MaxFrame: l.maxFrame(),
 		RequireConfinement: mode == policies.Locked,
 	})
 	if err != nil {
