@@ -88,6 +88,10 @@ func (m *Model) command(name, args string) {
 			return
 		}
 	}
+	if m.loading[0] > 0 { // one that is on its way may have it; the runtime waits for it
+		m.extensionCommand(command.Command{Name: name}, args)
+		return
+	}
 	m.unknownCommand(name)
 }
 
@@ -138,9 +142,6 @@ func (m *Model) extensionCommand(c command.Command, args string) {
 	rt := m.rt
 	stoppable(m, "/"+screen.Line(c.Name), func(ctx context.Context) (Outcome, error) {
 		out, err := rt.RunCommand(ctx, c.Name, args)
-		if err != nil {
-			err = fmt.Errorf("/%s: %w", c.Name, err)
-		}
 		if out.Extension == "" {
 			out.Extension = c.Extension
 		}

@@ -1,6 +1,8 @@
 package tui_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -297,6 +299,32 @@ func TestUnknownCommandIsSaidAndNotSent(t *testing.T) {
 	})
 }
 
+// A command that nobody has yet may be that of an extension which is still
+// loading, so it is put to the runtime.
+func TestCommandWhileExtensionsLoad(t *testing.T) {
+	rt := tuitest.New()
+	rt.OnCommand = func(context.Context, string, string) (tui.Outcome, error) {
+		return tui.Outcome{}, errors.New("unknown command /late")
+	}
+	on(t, rt, func(d *tuitest.Driver) {
+		late := func(want int) {
+			t.Helper()
+			d.Type("/late x")
+			d.Keys("enter")
+			d.Settle()
+			if n := called(rt, `command late "x"`); n != want {
+				t.Errorf("the runtime was asked %d times, want %d", n, want)
+			}
+		}
+		d.Emit(event.ExtState{Loading: 1, Total: 2})
+		late(1)
+		d.Has("error: unknown command /late")
+		d.Emit(event.ExtState{Loading: 0, Total: 2})
+		late(1)
+		d.Has("no command is named /late")
+	})
+}
+
 func TestExtensionCommandOutcomes(t *testing.T) {
 	rt := tuitest.New()
 	rt.Cmds = []command.Command{{Name: "x", Extension: "ext"}}
@@ -316,9 +344,9 @@ func TestExtensionCommandOutcomes(t *testing.T) {
 		run()
 		d.Has("› /put here")
 		d.Keys("ctrl+u")
-		fail = fmt.Errorf("it broke")
+		fail = errors.New("extension /x: it broke")
 		run()
-		d.Has("error: /x: it broke")
+		d.Has("error: extension /x: it broke")
 		fail = nil
 		next = tui.Outcome{Action: "prompt", Text: "/exit now"}
 		run()

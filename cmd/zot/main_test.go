@@ -59,6 +59,7 @@ func TestScenarios(t *testing.T) {
 				Dir: dir, Setup: setup, Condition: condition, RequireExplicitExec: true,
 				Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 					"model": modelCmd(t), "requests": requestsCmd, "waitfor": waitforCmd, "asked": askedCmd, "gone": goneCmd,
+					"terminal": terminalCmd(t),
 				},
 			})
 		})

@@ -29,7 +29,7 @@ func (s *surface) command(name, args string) {
 			return
 		}
 	}
-	s.line("no command is named /%s; nothing was sent. /help lists the commands.", screen.Line(name))
+	s.extension(command.Command{Name: name}, args) // the runtime knows of those on their way
 }
 
 func (s *surface) extension(c command.Command, args string) {

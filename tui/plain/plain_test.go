@@ -135,7 +135,10 @@ func TestListsAndCommands(t *testing.T) {
 	rt := tuitest.New()
 	rt.ModelRows = []tui.ModelRow{{Provider: "a", ID: "big"}, {Provider: "a", ID: "small"}}
 	rt.Cmds = []command.Command{{Name: "todo", Extension: "todo-ext"}}
-	rt.OnCommand = func(context.Context, string, string) (tui.Outcome, error) {
+	rt.OnCommand = func(_ context.Context, name, _ string) (tui.Outcome, error) {
+		if name != "todo" {
+			return tui.Outcome{}, fmt.Errorf("unknown command /%s", name)
+		}
 		return tui.Outcome{Action: "display", Text: "two todos"}, nil
 	}
 	begin(t, rt, func(k *talk) {
@@ -147,10 +150,10 @@ func TestListsAndCommands(t *testing.T) {
 		k.say("/todo list")
 		k.hears("[todo-ext]: two todos")
 		k.say("/nope")
-		k.hears("no command is named /nope")
+		k.hears("error: unknown command /nope")
 		k.say("/help")
 		k.hears("/model [name]: pick a model", "/todo:")
-		if calls := strings.Join(rt.Calls(), "; "); calls != `model a/small; command todo "list"` {
+		if calls := strings.Join(rt.Calls(), "; "); calls != `model a/small; command todo "list"; command nope ""` {
 			t.Errorf("calls %s", calls)
 		}
 	})

@@ -103,9 +103,14 @@ func (d *desk) Cancel() { d.run.host.Cancel() }
 // Commands implements tui.Runtime.
 func (d *desk) Commands() []command.Command { return d.run.host.Commands() }
 
-// RunCommand implements tui.Runtime.
+// RunCommand implements tui.Runtime. A name that nobody has may be that of an
+// extension which is still loading, so that is waited for.
 func (d *desk) RunCommand(ctx context.Context, name, args string) (tui.Outcome, error) {
 	o, err := d.run.host.RunCommand(ctx, name, args)
+	if errors.Is(err, extension.ErrUnknownCommand) {
+		d.run.host.WaitReady(ctx)
+		o, err = d.run.host.RunCommand(ctx, name, args)
+	}
 	out := tui.Outcome{Action: "noop", Extension: o.Extension}
 	switch {
 	case errors.Is(err, extension.ErrUnknownCommand):

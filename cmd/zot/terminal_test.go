@@ -1,0 +1,89 @@
+//go:build !windows
+
+package main
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/patriceckhart/zot/tui/tuitest"
+)
+
+// terminalCmd runs zot in a terminal, with a person at the keyboard who does
+// what the steps in a file say, one a line:
+//
+//	wait TEXT    waits until the screen shows the text
+//	gone TEXT    waits until it does not
+//	enter TEXT   types the text and the enter key
+//	type TEXT    types the text, with Go's escapes: \x1b is Esc
+//	file FILE TEXT
+//	             waits until the file holds the text
+//	leave        leaves an empty prompt, and waits until zot has ended well
+func terminalCmd(t *testing.T) func(ts *testscript.TestScript, neg bool, args []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg || len(args) < 1 {
+			ts.Fatalf("usage: terminal STEPS [ARGUMENT]...")
+		}
+		x := tuitest.Exec(person{t, ts}, zotOf(ts, args[1:]), 100, 40)
+		for n, line := range strings.Split(ts.ReadFile(args[0]), "\n") {
+			if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
+				continue
+			}
+			ts.Logf("%s:%d: %s", args[0], n+1, line)
+			step(ts, x, line)
+		}
+	}
+}
+
+func step(ts *testscript.TestScript, x *tuitest.Terminal, line string) {
+	verb, text, _ := strings.Cut(line, " ")
+	switch verb {
+	case "wait":
+		x.Wait(text)
+	case "gone":
+		x.Gone(text)
+	case "enter":
+		x.Send(text + "\r")
+	case "type":
+		keys, err := strconv.Unquote(`"` + text + `"`)
+		ts.Check(err)
+		x.Send(keys)
+	case "file":
+		name, want, _ := strings.Cut(text, " ")
+		waitforCmd(ts, false, []string{name, want})
+	case "leave":
+		x.Send("\x04")
+		ts.Check(x.Exit())
+	default:
+		ts.Fatalf("unknown step %q", verb)
+	}
+}
+
+// zotOf is the program of a scenario, in its folder and with its environment.
+func zotOf(ts *testscript.TestScript, args []string) *exec.Cmd {
+	ts.Check(ts.Exec("env"))
+	cmd := &exec.Cmd{Args: append([]string{"zot"}, args...), Dir: ts.MkAbs(".")}
+	for line := range strings.Lines(ts.ReadFile("stdout")) {
+		cmd.Env = append(cmd.Env, strings.TrimSuffix(line, "\n"))
+	}
+	cmd.Env = append(cmd.Env, "TERM=xterm-256color", "LANG=C.UTF-8")
+	dir, _, _ := strings.Cut(ts.Getenv("PATH"), string(filepath.ListSeparator)) // where testscript keeps it
+	cmd.Path = filepath.Join(dir, "zot")
+	return cmd
+}
+
+// person makes what goes wrong at a terminal the scenario's own fault.
+type person struct {
+	testing.TB
+	ts *testscript.TestScript
+}
+
+func (p person) Fatalf(format string, args ...any) { p.ts.Fatalf(format, args...) }
+func (p person) Errorf(format string, args ...any) { p.ts.Fatalf(format, args...) }
+func (p person) Skipf(format string, args ...any)  { p.ts.Fatalf(format, args...) }
+func (p person) Cleanup(f func())                  { p.ts.Defer(f) }
