@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -29,10 +31,18 @@ type Model struct {
 	BaseURL string
 	// Levels translates reasoning levels to the service's words.
 	Levels map[string]string
+	// Source says who told of the model: "catalogue", the name of a file that
+	// was laid over it, or "live" for the service itself.
+	Source string
 }
 
 // A Price is in US dollars for a million tokens.
-type Price struct{ Input, Output, CacheRead, CacheWrite float64 }
+type Price struct {
+	Input      float64 `json:"input"`
+	Output     float64 `json:"output"`
+	CacheRead  float64 `json:"cache_read"`
+	CacheWrite float64 `json:"cache_write"`
+}
 
 // Cost is what a usage costs.
 func (p Price) Cost(u message.Usage) float64 {
@@ -59,7 +69,7 @@ type Catalogue struct {
 
 // Builtin is the catalogue that comes with the program.
 func Builtin() *Catalogue {
-	c, err := (&Catalogue{infos: All()}).Overlay("models.json", builtinModels)
+	c, err := (&Catalogue{infos: All()}).Overlay(builtinSource, builtinModels)
 	if err != nil {
 		panic(err) // a test reads the embedded file
 	}
@@ -85,9 +95,14 @@ func LoadCatalogue(file string) (*Catalogue, error) {
 	return over, nil
 }
 
-// modelsFile is the published shape of models.json.
+// builtinSource is the [Model.Source] of what comes with the program.
+const builtinSource = "catalogue"
+
+// modelsFile is the published shape of models.json. Additional holds providers
+// as well, for those who part their own from the known ones.
 type modelsFile struct {
-	Providers map[string]providerEntry `json:"providers"`
+	Providers  map[string]providerEntry `json:"providers"`
+	Additional map[string]providerEntry `json:"additional_providers"`
 }
 
 type providerEntry struct {
@@ -124,14 +139,14 @@ func (c *Catalogue) Overlay(file string, data []byte) (*Catalogue, error) {
 		return nil, fmt.Errorf("%s%s: %w", file, position(data, err), err)
 	}
 	out := c.clone()
-	ids := make([]string, 0, len(f.Providers))
-	for id := range f.Providers {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	for _, id := range ids {
-		if err := out.addProvider(id, f.Providers[id]); err != nil {
-			return nil, fmt.Errorf("%s: providers.%s: %w", file, id, err)
+	for _, group := range []struct {
+		name    string
+		entries map[string]providerEntry
+	}{{"providers", f.Providers}, {"additional_providers", f.Additional}} {
+		for _, id := range slices.Sorted(maps.Keys(group.entries)) {
+			if err := out.addProvider(id, group.entries[id], filepath.Base(file)); err != nil {
+				return nil, fmt.Errorf("%s: %s.%s: %w", file, group.name, id, err)
+			}
 		}
 	}
 	return out, nil
@@ -159,7 +174,7 @@ func (c *Catalogue) clone() *Catalogue {
 	return &Catalogue{infos: slices.Clone(c.infos), models: slices.Clone(c.models)}
 }
 
-func (c *Catalogue) addProvider(id string, e providerEntry) error {
+func (c *Catalogue) addProvider(id string, e providerEntry, source string) error {
 	info, known := lookup(c.infos, id)
 	if !known {
 		if e.BaseURL == "" {
@@ -189,6 +204,9 @@ func (c *Catalogue) addProvider(id string, e providerEntry) error {
 	default:
 		return fmt.Errorf("auth is %q; it can be \"none\" or left out", e.Auth)
 	}
+	if e.Discover != nil {
+		info.Discover = e.Discover
+	}
 	if e.KeyEnv != "" {
 		info.KeyEnv = []string{e.KeyEnv}
 	}
@@ -203,7 +221,7 @@ func (c *Catalogue) addProvider(id string, e providerEntry) error {
 		if m.API != "" && !m.API.known() {
 			return fmt.Errorf("models[%d]: api is %q; it can be %s", i, m.API, apiWords)
 		}
-		c.setModel(info.ID, m)
+		c.setModel(info.ID, m, source)
 	}
 	return nil
 }
@@ -229,13 +247,14 @@ func (c *Catalogue) setInfo(info Info) {
 	c.infos = append(c.infos, info)
 }
 
-func (c *Catalogue) setModel(provider string, e modelEntry) {
+func (c *Catalogue) setModel(provider string, e modelEntry, source string) {
 	i := slices.IndexFunc(c.models, func(m Model) bool { return m.Provider == provider && m.ID == e.ID })
 	if i < 0 {
 		i = len(c.models)
 		c.models = append(c.models, Model{Provider: provider, ID: e.ID, Name: e.ID})
 	}
 	m := &c.models[i]
+	m.Source = source
 	if e.Name != "" {
 		m.Name = e.Name
 	}
@@ -277,6 +296,7 @@ func (c *Catalogue) WithLive(live []Model) *Catalogue {
 	for _, l := range live {
 		i := slices.IndexFunc(out.models, func(m Model) bool { return m.Provider == l.Provider && m.ID == l.ID })
 		if i < 0 {
+			l.Source = "live"
 			out.models = append(out.models, l)
 			continue
 		}

@@ -46,6 +46,9 @@ type Info struct {
 	NeedsKey     bool
 	Local        bool // runs on the user's machine: probed, free, its models not known ahead
 	Custom       bool // from models.json
+	// Discover says whether the service may be asked for its models unasked;
+	// nil leaves it to whether there is a key for it.
+	Discover *bool
 
 	dialect openai.Dialect
 }

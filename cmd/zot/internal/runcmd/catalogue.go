@@ -8,9 +8,16 @@ import (
 )
 
 // catalogue is the built-in catalogue of providers and models with the user's
-// models.json over it, and the settings over that. With an error it is what
-// could be read, usable still.
+// models.json over it, the settings over that, and what services said of their
+// models where nothing else is known. With an error it is what could be read,
+// usable still.
 func (c *connector) catalogue() (*provider.Catalogue, error) {
+	known, err := c.stated()
+	return known.WithLive(c.live().models(known)), err
+}
+
+// stated is the catalogue without what services said.
+func (c *connector) stated() (*provider.Catalogue, error) {
 	known, err := provider.LoadCatalogue(c.w.Home.ModelsFile())
 	over := map[string]entry{}
 	for id, p := range c.cfg.Providers {

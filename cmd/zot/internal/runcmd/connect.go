@@ -3,14 +3,9 @@ package runcmd
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"os"
 	"slices"
-	"strings"
-	"text/tabwriter"
 
-	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
 	"github.com/patriceckhart/zot/cmd/zot/internal/version"
 	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
 	"github.com/patriceckhart/zot/config"
@@ -65,9 +60,18 @@ func (c *connector) dial(name, id string) (host.Connection, error) {
 	if err != nil {
 		return host.Connection{}, err
 	}
+	reasoning := c.cfg.Reasoning
+	if m := c.cfg.Models[sel.Model.ID]; m != nil && (m.Provider == "" || m.Provider == sel.Provider.ID) {
+		if m.Reasoning != nil && !*m.Reasoning {
+			reasoning = ""
+		}
+		if m.Images != nil && !*m.Images {
+			client = provider.TextOnly(client)
+		}
+	}
 	return host.Connection{
 		Model: agent.Model{
-			Client: client, ID: sel.Model.ID, Reasoning: c.cfg.Reasoning, Temperature: c.cfg.Temperature,
+			Client: client, ID: sel.Model.ID, Reasoning: reasoning, Temperature: c.cfg.Temperature,
 		},
 		Provider: sel.Provider.ID, ContextWindow: sel.Model.Context,
 	}, nil
@@ -99,13 +103,13 @@ func (c *connector) options(name, id string) (provider.Options, error) {
 	}
 	o := provider.Options{
 		Provider: name, Model: id, Catalogue: catalogue, APIKey: c.f.APIKey,
-		Getenv: os.Getenv, Stored: c.stored, UserAgent: "zot/" + version.Number,
+		Getenv: os.Getenv, Stored: once(c.stored), UserAgent: "zot/" + version.Number,
 		HTTP: httpapi.ClientOptions{
 			Proxy: c.cfg.HTTPProxy, CAFile: c.cfg.CAFile, Insecure: c.cfg.Insecure, Idle: c.cfg.Timeouts.ModelIdle,
 			Connect: c.cfg.Timeouts.ModelConnect,
 		},
 		// The setting counts the tries after the first.
-		Retry: httpapi.Retry{Attempts: c.cfg.Retry.Attempts + 1, Longest: c.cfg.Retry.MaxWait},
+		Retry: httpapi.Retry{Attempts: c.cfg.Retry.Attempts + 1, Longest: orNone(c.cfg.Retry.MaxWait)},
 	}
 	if name == "" {
 		o.Provider = c.cfg.Provider
@@ -116,10 +120,30 @@ func (c *connector) options(name, id string) (provider.Options, error) {
 			o.Model = c.cfg.Model
 		}
 	}
-	if p := c.cfg.Providers[o.Provider]; p != nil {
-		c.provider(&o, p)
+	if info, err := provider.Choose(o); err == nil {
+		if p := c.cfg.Providers[info.ID]; p != nil {
+			o.Provider = info.ID
+			c.provider(&o, p)
+		}
 	}
 	return o, nil
+}
+
+// once remembers the answers of a look-up: it may run a program.
+func once(look func(string) (provider.Credential, error)) func(string) (provider.Credential, error) {
+	type answer struct {
+		cred provider.Credential
+		err  error
+	}
+	known := map[string]answer{}
+	return func(name string) (provider.Credential, error) {
+		a, ok := known[name]
+		if !ok {
+			a.cred, a.err = look(name)
+			known[name] = a
+		}
+		return a.cred, a.err
+	}
 }
 
 // provider adds what the settings say of one provider.
@@ -129,6 +153,9 @@ func (c *connector) provider(o *provider.Options, p *config.Provider) {
 	}
 	if o.Model == "" {
 		o.Model = p.Model
+	}
+	if p.Type != "" {
+		o.API = provider.API(p.Type)
 	}
 	if p.CAFile != "" {
 		o.HTTP.CAFile = p.CAFile
@@ -192,45 +219,4 @@ func secretNames(cfg *config.Config) []string {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-// ListModels prints the catalogue: provider, id, context, most output, a mark
-// for reasoning, source, name.
-func ListModels(_ context.Context, f *Flags, s *iostreams.Streams) error {
-	w, err := workspace.Open(workspace.Options{CWD: f.CWD, Home: f.Home, Flags: overrides(f)})
-	if err != nil {
-		return err
-	}
-	catalogue, err := newConnector(f, w).catalogue()
-	if err != nil {
-		return err
-	}
-	want := w.Settings.Config.Provider
-	if info, ok := catalogue.Provider(want); ok {
-		want = info.ID
-	}
-	return printModels(s.Out, catalogue, want)
-}
-
-func printModels(out io.Writer, catalogue *provider.Catalogue, want string) error {
-	t := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
-	for _, p := range catalogue.Providers() {
-		if want != "" && p.ID != want {
-			continue
-		}
-		for _, m := range catalogue.Models(p.ID) {
-			mark := "-"
-			if m.Reasoning {
-				mark = "reasoning"
-			}
-			source := "catalogue"
-			if p.Custom {
-				source = "models.json"
-			}
-			fmt.Fprintln(t, strings.Join([]string{
-				p.ID, m.ID, fmt.Sprint(m.Context), fmt.Sprint(m.MaxOutput), mark, source, m.Name,
-			}, "\t"))
-		}
-	}
-	return t.Flush()
 }

@@ -19,11 +19,13 @@ func stringField(args json.RawMessage, name string) string {
 }
 
 // Models implements tui.Models.
-func (d *desk) Models(context.Context) ([]tui.ModelRow, error) {
+func (d *desk) Models(ctx context.Context) ([]tui.ModelRow, error) {
 	catalogue, err := d.run.connect.catalogue()
 	if err != nil {
 		return nil, err
 	}
+	// What services say now is there the next time: nobody waits for a network.
+	go d.run.connect.refreshLive(context.WithoutCancel(ctx), catalogue) // ends within liveTime
 	var rows []tui.ModelRow
 	for _, p := range catalogue.Providers() {
 		note := ""
