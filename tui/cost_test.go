@@ -7,7 +7,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
+	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -20,6 +23,8 @@ import (
 	"github.com/patriceckhart/zot/runtime/command"
 	"github.com/patriceckhart/zot/runtime/event"
 	"github.com/patriceckhart/zot/runtime/message"
+	"github.com/patriceckhart/zot/runtime/model"
+	"github.com/patriceckhart/zot/runtime/provider/openai"
 	"github.com/patriceckhart/zot/tui/markdown"
 	"github.com/patriceckhart/zot/tui/style"
 )
@@ -74,17 +79,58 @@ func cpu() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// decodeAndRenderOnce is the least that showing the answer can cost: every
-// piece is decoded and every block is drawn, once.
-func decodeAndRenderOnce(wire [][]byte) {
+// paced is a server's answer that arrives event by event, as from a model that
+// writes 200 pieces a second.
+type paced struct{ events []string }
+
+const pieceEvery = 5 * time.Millisecond
+
+func (p *paced) Read(buf []byte) (int, error) {
+	if len(p.events) == 0 {
+		return 0, io.EOF
+	}
+	time.Sleep(pieceEvery)
+	n := copy(buf, p.events[0])
+	if p.events[0] = p.events[0][n:]; p.events[0] == "" {
+		p.events = p.events[1:]
+	}
+	return n, nil
+}
+
+func (*paced) Close() error { return nil }
+
+type transport func(*http.Request) (*http.Response, error)
+
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
+
+// eventsOf is text as the event stream of a server.
+func eventsOf(text string) []string {
+	var out []string
+	for _, p := range pieces(text) {
+		content, _ := json.Marshal(p) // a string
+		out = append(out, fmt.Sprintf(`data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"m","choices":[{"index":0,"delta":{"content":%s},"finish_reason":null}]}`, content)+"\n\n")
+	}
+	return append(out, `data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`+"\n\n", "data: [DONE]\n\n")
+}
+
+// readStream reads a stream as zot does, and hands on its pieces.
+func readStream(t testing.TB, events []string, piece func(string)) {
+	client := openai.New(openai.Options{Provider: "test", BaseURL: "http://stream.test/v1", HTTP: &http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: 200, Request: r, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: &paced{slices.Clone(events)}}, nil
+	})}})
+	request := model.Request{Model: "m", Messages: []message.Message{{Role: message.User, Content: []message.Block{message.Text{Text: "go"}}}}}
+	if _, err := client.Generate(t.Context(), request, func(c model.Chunk) { piece(c.Text) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// renderer draws every block of a stream once, which is the least that showing
+// it can cost.
+func renderer() func(string) {
 	var s markdown.Stream
 	sheet := style.New(style.Default(false), style.TrueColor, false)
-	for _, w := range wire {
-		var d struct{ Delta string }
-		if json.Unmarshal(w, &d) != nil {
-			panic("the benchmark's own JSON")
-		}
-		for _, p := range s.Append(d.Delta) {
+	return func(piece string) {
+		for _, p := range s.Append(piece) {
 			markdown.Render(p, markdown.Options{Width: 120, Sheet: sheet})
 		}
 	}
@@ -94,89 +140,97 @@ type counter struct{ n int }
 
 func (c *counter) Write(p []byte) (int, error) { c.n += len(p); return len(p), nil }
 
+// cpuOf is the processor time that f takes.
+func cpuOf(f func()) time.Duration {
+	runtime.GC()
+	start := cpu()
+	f()
+	return cpu() - start
+}
+
+// stream shows the events on a screen of 120 by 40, and returns what that took
+// and how much was written to the terminal.
+func stream(t *testing.T, events []string) (took time.Duration, written int) {
+	in, keyboard := io.Pipe()
+	feed := make(chan event.Event, 256)
+	out := &counter{}
+	m := New(t.Context(), Options{Runtime: silent{}, Events: feed, Output: out, Env: []string{"TERM=xterm-256color", "COLORFGBG=15;0"}, ReduceMotion: true})
+	p := m.program(t.Context(), in, tea.WithWindowSize(120, 40), tea.WithColorProfile(colorprofile.TrueColor))
+	done := make(chan error)
+	go func() { _, err := p.Run(); done <- err }()
+	defer m.Connect(t.Context(), p.Send)()
+	time.Sleep(time.Second)
+	took = cpuOf(func() {
+		readStream(t, events, func(piece string) { feed <- event.TextDelta{Delta: piece} })
+		time.Sleep(time.Second)
+	})
+	p.Quit()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	_ = keyboard.Close() // a pipe in memory
+	return took, out.n
+}
+
+// The answer of 5,000 lines is shown for little more than it takes to decode it
+// and to draw every block once, and little more is written than its text.
 func TestCostOfStreaming(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
 	doc := document(5000)
-	var wire [][]byte
-	for _, p := range pieces(doc) {
-		w, _ := json.Marshal(struct{ Delta string }{p})
-		wire = append(wire, w)
+	events := eventsOf(doc)
+	best, written := math.Inf(1), 0
+	var ratios []string
+	for range 3 { // what else the machine does only ever adds
+		synctest.Test(t, func(t *testing.T) {
+			least := cpuOf(func() { readStream(t, events, renderer()) })
+			took, n := stream(t, events)
+			ratio := float64(took) / float64(least)
+			ratios = append(ratios, fmt.Sprintf("%v/%v = %.2f", took, least, ratio))
+			best, written = min(best, ratio), n
+			time.Sleep(time.Hour) // timers that nobody waits for any more run out
+		})
 	}
-	decodeAndRenderOnce(wire) // fills the caches of both
-	runtime.GC()
-	start := cpu()
-	decodeAndRenderOnce(wire)
-	least := cpu() - start
-	var took time.Duration
-	out := &counter{}
-	synctest.Test(t, func(t *testing.T) {
-		in, keyboard := io.Pipe()
-		events := make(chan event.Event, 256)
-		m := New(t.Context(), Options{Runtime: silent{}, Events: events, Env: []string{"TERM=xterm-256color", "COLORFGBG=15;0"}, ReduceMotion: true})
-		p := tea.NewProgram(m, tea.WithInput(in), tea.WithOutput(out), tea.WithWindowSize(120, 40), tea.WithFPS(30),
-			tea.WithColorProfile(colorprofile.TrueColor), tea.WithoutSignalHandler(), tea.WithEnvironment([]string{"TERM=xterm-256color"}))
-		done := make(chan error)
-		go func() { _, err := p.Run(); done <- err }()
-		defer m.Connect(t.Context(), p.Send)()
-		time.Sleep(time.Second)
-		runtime.GC()
-		start = cpu()
-		for _, w := range wire {
-			var d struct{ Delta string }
-			_ = json.Unmarshal(w, &d)
-			events <- event.TextDelta{Delta: d.Delta}
-			time.Sleep(5 * time.Millisecond)
-		}
-		time.Sleep(time.Second)
-		p.Quit()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-		_ = keyboard.Close() // a pipe in memory
-		took = cpu() - start
-		time.Sleep(time.Hour) // timers that nobody waits for any more run out
-	})
-	if written := float64(out.n) / float64(len(doc)); written > 3 {
-		t.Errorf("%.2f times the text was written to the terminal, want at most 3", written)
+	times := float64(written) / float64(len(doc))
+	t.Logf("%d KB in %d pieces: %s of the least; written %.2f times the text", len(doc)>>10, len(events), strings.Join(ratios, ", "), times)
+	if times > 3 {
+		t.Errorf("%.2f times the text was written to the terminal, want at most 3", times)
 	}
-	t.Logf("text %d KB in %d pieces; least %v, shown %v (%.2f times), written %.2f times the text",
-		len(doc)>>10, len(wire), least, took, float64(took)/float64(least), float64(out.n)/float64(len(doc)))
+	if best > mostTimesLeast {
+		t.Errorf("%.2f times the least, want at most %v", best, mostTimesLeast)
+	}
 }
 
-// BenchmarkStream compares what the interface does for a stream with the least
-// that showing it can cost; "x-least" is the ratio. What the terminal program
-// then does with a frame is measured by TestCostOfStreaming.
+// mostTimesLeast is more than the 1.5 that an idle machine shows: the rest is for
+// busy ones, where the collector of garbage runs at other times.
+const mostTimesLeast = 2.2
+
+// BenchmarkStream compares what the interface does for a stream, without a
+// terminal and a clock, with the least that showing it can cost; "x-least" is
+// the ratio. TestCostOfStreaming has all of it.
 func BenchmarkStream(b *testing.B) {
-	doc := document(5000)
-	var wire [][]byte
-	for _, p := range pieces(doc) {
-		w, _ := json.Marshal(struct{ Delta string }{p})
-		wire = append(wire, w)
-	}
-	decodeAndRenderOnce(wire)
+	all := pieces(document(5000))
 	var least, shown time.Duration
 	for b.Loop() {
-		start := cpu()
-		decodeAndRenderOnce(wire)
-		least += cpu() - start
+		least += cpuOf(func() {
+			draw := renderer()
+			for _, p := range all {
+				draw(p)
+			}
+		})
 		m := New(context.Background(), Options{Runtime: silent{}, Env: []string{"TERM=xterm-256color", "COLORFGBG=15;0"}, ReduceMotion: true})
 		m.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
-		start = cpu()
-		var mg merger
-		for i, w := range wire {
-			var d struct{ Delta string }
-			if json.Unmarshal(w, &d) != nil {
-				b.Fatal("the benchmark's own JSON")
+		shown += cpuOf(func() {
+			var mg merger
+			for i, p := range all {
+				mg.add(event.TextDelta{Delta: p}, time.Time{})
+				if i%int(batchEvery/pieceEvery) == 0 {
+					m.Update(batchMsg{mg.events})
+					mg.taken()
+				}
 			}
-			mg.add(event.TextDelta{Delta: d.Delta}, time.Time{})
-			if i%10 == 9 { // 200 a second, 20 batches
-				m.Update(batchMsg{mg.events})
-				mg.taken()
-			}
-		}
-		shown += cpu() - start
+		})
 	}
 	b.ReportMetric(float64(shown)/float64(least), "x-least")
 }

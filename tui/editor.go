@@ -29,9 +29,13 @@ func (b *borrowed) Run() error {
 	if t, ok := in.(interface{ terminal() *os.File }); ok {
 		in = t.terminal()
 	}
-	_, _ = io.WriteString(b.stdout, leaveModes)
-	err := b.run(in, b.stdout, b.stderr)
-	_, _ = io.WriteString(b.stdout, enterModes)
+	out := b.stdout
+	if t, ok := out.(interface{ Terminal() *os.File }); ok {
+		out = t.Terminal()
+	}
+	_, _ = io.WriteString(out, leaveModes)
+	err := b.run(in, out, b.stderr)
+	_, _ = io.WriteString(out, enterModes)
 	if b.input != nil {
 		b.input.resume()
 	}

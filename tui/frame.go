@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/patriceckhart/zot/tui/paint"
 	"github.com/patriceckhart/zot/tui/screen"
 	"github.com/patriceckhart/zot/tui/style"
 )
@@ -21,7 +22,7 @@ const (
 func (m *Model) draw() {
 	if m.width < minWidth || m.height < minHeight {
 		m.cursor = nil
-		m.frame = screen.Fit("terminal too small", max(m.width, 1), "")
+		m.show([]string{screen.Fit("terminal too small", max(m.width, 1), "")})
 		return
 	}
 	s := m.sheet()
@@ -38,7 +39,6 @@ func (m *Model) draw() {
 	rows = append(rows, prompt...)
 	rows = append(rows, m.statusLine(m.width))
 	m.runJobs()
-	m.place(rows)
 	switch {
 	case dockY >= 0:
 		m.cursor = tea.NewCursor(dockX, top+dockY)
@@ -51,6 +51,7 @@ func (m *Model) draw() {
 		m.cursor.Blink = false
 		m.cursor.Shape = tea.CursorBar
 	}
+	m.show(m.place(rows))
 	m.firstFrame()
 }
 
@@ -59,12 +60,26 @@ func (m *Model) modal() bool {
 	return len(m.asks) > 0 || m.dialog != nil || (m.panel != nil && m.panel.Focused)
 }
 
-// place joins the rows. Every part keeps to its room and takes out what others
+// show makes rows the frame, and has it painted.
+func (m *Model) show(rows []string) {
+	m.rows = rows
+	if m.screen == nil {
+		return
+	}
+	f := paint.Frame{Rows: rows, Width: m.width, Height: m.height, X: -1}
+	if m.cursor != nil {
+		f.X, f.Y = m.cursor.X, m.cursor.Y
+	}
+	m.screen.Show(f)
+}
+
+// place checks the rows. Every part keeps to its room and takes out what others
 // wrote that could move the cursor; this is the wall behind them: whatever a
 // part did, nothing but text and colours reaches the screen, and inside of it.
 //
-// Most rows are the ones of the frame before; what was checked then is known.
-func (m *Model) place(rows []string) {
+// Most rows are ones of the frame before, there or a few rows off; what was
+// checked then is known.
+func (m *Model) place(rows []string) []string {
 	if len(rows) > m.height {
 		rows = rows[len(rows)-m.height:]
 	}
@@ -72,19 +87,17 @@ func (m *Model) place(rows []string) {
 		m.checked = checkedRows{width: m.width, ascii: m.look.ascii}
 	}
 	out := make([]string, len(rows))
+	off := 0
 	for i, r := range rows {
-		if i < len(m.checked.in) && m.checked.in[i] == r {
-			out[i] = m.checked.out[i]
+		at := m.checked.find(r, i+off)
+		if at < 0 {
+			out[i] = m.check(r)
 			continue
 		}
-		if i+1 < len(m.checked.in) && m.checked.in[i+1] == r { // scrolled by one
-			out[i] = m.checked.out[i+1]
-			continue
-		}
-		out[i] = m.check(r)
+		out[i], off = m.checked.out[at], at-i
 	}
 	m.checked.in, m.checked.out = rows, out
-	m.frame = strings.Join(out, "\n")
+	return out
 }
 
 // checkedRows are the rows of the last frame, before and after the check.
@@ -92,6 +105,21 @@ type checkedRows struct {
 	width   int
 	ascii   bool
 	in, out []string
+}
+
+// find returns where r was in the last frame, looking at a place first and then
+// at those near it; -1 if nowhere.
+func (c *checkedRows) find(r string, at int) int {
+	const near = 12
+	for d := range near {
+		if i := at + d; i >= 0 && i < len(c.in) && c.in[i] == r {
+			return i
+		}
+		if i := at - d; i >= 0 && i < len(c.in) && c.in[i] == r {
+			return i
+		}
+	}
+	return -1
 }
 
 func (m *Model) check(r string) string {

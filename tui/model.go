@@ -2,14 +2,17 @@ package tui
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/patriceckhart/zot/runtime/message"
 	"github.com/patriceckhart/zot/tui/composer"
 	"github.com/patriceckhart/zot/tui/dialog"
 	"github.com/patriceckhart/zot/tui/keys"
+	"github.com/patriceckhart/zot/tui/paint"
 	"github.com/patriceckhart/zot/tui/panel"
 	"github.com/patriceckhart/zot/tui/style"
 	"github.com/patriceckhart/zot/tui/transcript"
@@ -57,10 +60,10 @@ type Model struct {
 	input  pauser
 
 	cmds    []tea.Cmd
-	frame   string
+	screen  *paint.Screen // what paints the frames; nil where the program draws
+	rows    []string      // the frame
 	checked checkedRows
 	cursor  *tea.Cursor
-	clears  int
 	quitErr error
 	drawn   bool
 }
@@ -167,8 +170,10 @@ func (m *Model) handle(msg tea.Msg) {
 		m.transcript.Deliver(msg.job, msg.rows)
 	case filesMsg:
 		m.complete.files(m, msg)
-	case tea.ResumeMsg:
-		m.clears++
+	case tea.ModeReportMsg:
+		if m.screen != nil && msg.Mode == ansi.ModeSynchronizedOutput {
+			m.screen.Synchronized(msg.Value == ansi.ModeReset)
+		}
 	case quitMsg:
 		m.quit(msg.err)
 	case fatalMsg:
@@ -176,12 +181,20 @@ func (m *Model) handle(msg tea.Msg) {
 	}
 }
 
-// View returns the frame that the last update drew.
+// View returns the frame that the last update drew. Where frames are painted by
+// [paint.Screen], the program is left the modes of the terminal alone, and the
+// same view every time.
 func (m *Model) View() tea.View {
-	v := tea.NewView(m.frame)
+	var v tea.View
+	if m.screen == nil {
+		v.SetContent(strings.Join(m.rows, "\n"))
+		v.Cursor = m.cursor
+	} else {
+		v.SetContent(" ") // none at all would have the screen erased for ever
+		v.Cursor = &tea.Cursor{Shape: tea.CursorBar}
+	}
 	v.AltScreen = !m.opt.MainScreen
 	v.ReportFocus = true
-	v.Cursor = m.cursor
 	if m.opt.Mouse {
 		v.MouseMode = tea.MouseModeCellMotion
 	}

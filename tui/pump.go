@@ -11,9 +11,9 @@ import (
 	"github.com/patriceckhart/zot/runtime/event"
 )
 
-// batchEvery is the shortest time between two batches. Twenty a second read as
+// batchEvery is the shortest time between two batches. Fifteen a second read as
 // one stream; keys do not wait for them.
-const batchEvery = 50 * time.Millisecond
+const batchEvery = time.Second / 15
 
 // maxPending is how many merged events wait for a busy screen before the pump
 // stops reading, and so makes the runtime wait.

@@ -7,12 +7,15 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"sync"
 	"syscall"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
+
+	"github.com/patriceckhart/zot/tui/paint"
 )
 
 // Modes that the interface sets beside those of the program: the wheel must not
@@ -61,9 +64,7 @@ func Run(ctx context.Context, opt Options) (err error) {
 	m := New(ctx, opt)
 	input, pause := wrapInput(opt.Input, m.pastes)
 	m.input = pause
-	p := tea.NewProgram(m,
-		tea.WithInput(input), tea.WithOutput(opt.Output), tea.WithEnvironment(opt.Env),
-		tea.WithFPS(30), tea.WithoutSignalHandler(), tea.WithFilter(filter))
+	p := m.program(ctx, input)
 	defer m.Connect(ctx, p.Send)()
 	stop := signals(ctx, p)
 	defer stop()
@@ -78,6 +79,22 @@ func Run(ctx context.Context, opt Options) (err error) {
 	}
 	_, _ = io.WriteString(opt.Output, exitModes) // the terminal may be gone
 	return m.leave(err)
+}
+
+// program makes the program around m. On the alternate screen frames are painted
+// row by row, which costs a fraction of the program's own drawing by cells; on
+// the first screen, where rows that have left it belong to the shell, the
+// program draws.
+func (m *Model) program(ctx context.Context, input io.Reader, more ...tea.ProgramOption) *tea.Program {
+	out := m.opt.Output
+	if !m.opt.MainScreen {
+		m.screen = paint.New(out, paint.Options{Rewrite: runtime.GOOS == "windows"})
+		out = m.screen.Output()
+		go m.screen.Run(ctx)
+	}
+	return tea.NewProgram(m, append([]tea.ProgramOption{
+		tea.WithInput(input), tea.WithOutput(out), tea.WithEnvironment(m.opt.Env),
+		tea.WithFPS(30), tea.WithoutSignalHandler(), tea.WithFilter(filter)}, more...)...)
 }
 
 // Connect carries events and questions to send until ctx ends; [Run] does it

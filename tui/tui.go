@@ -1,9 +1,9 @@
 // Package tui is the interactive face of zot.
 //
 // [Run] opens it. Events of the runtime arrive on a channel and pass the pump
-// (pump.go), which merges them to at most twenty batches a second; keys arrive
+// (pump.go), which merges them to at most fifteen batches a second; keys arrive
 // from the terminal. Both end in [Model.Update], which changes plain structs and
-// then draws one frame:
+// then draws one frame, which package paint writes:
 //
 //	runtime ──events──▶ pump ──batches──▶ Model.Update ──▶ frame ──▶ terminal
 //	   ▲                                      │
@@ -70,7 +70,7 @@ type Options struct {
 	Images string
 	// AllFiles offers files that .gitignore names, too.
 	AllFiles bool
-	// HistorySize is how many prompts are remembered; 0 means 500.
+	// HistorySize is how many prompts are remembered; 0 means 500, below 0 none.
 	HistorySize int
 	// HistoryFile keeps what was sent, one JSON string a line; empty for none.
 	HistoryFile string

@@ -141,6 +141,16 @@ func TestUpAndDownMoveInsideFirst(t *testing.T) {
 	}
 }
 
+func TestHistoryWithoutEntries(t *testing.T) {
+	var h History
+	h.Limit(-1)
+	h.Load([]string{"older"})
+	h.Add("old")
+	if got := h.Items(); len(got) != 0 {
+		t.Errorf("remembered %q", got)
+	}
+}
+
 func TestLayoutBreaksAfterSpaces(t *testing.T) {
 	var c Composer
 	c.Insert("hello wide world")

@@ -9,14 +9,14 @@ type History struct {
 	limit int
 }
 
-// Limit sets how many entries are kept; 0 means MaxHistory.
+// Limit sets how many entries are kept; 0 means MaxHistory, below 0 none.
 func (h *History) Limit(n int) { h.limit = n }
 
 func (h *History) most() int {
-	if h.limit > 0 {
-		return h.limit
+	if h.limit == 0 {
+		return MaxHistory
 	}
-	return MaxHistory
+	return max(0, h.limit)
 }
 
 // MaxHistory is how many entries are kept unless a limit says otherwise.
