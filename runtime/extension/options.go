@@ -45,7 +45,7 @@ type Failure struct {
 }
 
 // Timeouts bound what the manager waits for. A zero field takes the default in
-// its comment.
+// its comment, and one below zero waits for nothing.
 type Timeouts struct {
 	Hello     time.Duration // 30 s: from the start of the process to its hello
 	Ready     time.Duration // 3 s: from hello_ack until it counts as ready anyway
@@ -115,18 +115,24 @@ func orDefault[T comparable](v *T, def T) {
 	}
 }
 
+// wait is orDefault for a time to wait.
+func wait(v *time.Duration, def time.Duration) {
+	orDefault(v, def)
+	*v = max(0, *v)
+}
+
 func (o Options) withDefaults() Options {
 	t := &o.Timeouts
-	orDefault(&t.Hello, 30*time.Second)
-	orDefault(&t.Ready, 3*time.Second)
-	orDefault(&t.AutoReady, 250*time.Millisecond)
-	orDefault(&t.Command, 30*time.Second)
-	orDefault(&t.Tool, 60*time.Second)
-	orDefault(&t.Intercept, 5*time.Second)
-	orDefault(&t.Write, 5*time.Second)
-	orDefault(&t.Exit, 2*time.Second)
-	orDefault(&t.Term, time.Second)
-	orDefault(&t.CallTool, 60*time.Second)
+	wait(&t.Hello, 30*time.Second)
+	wait(&t.Ready, 3*time.Second)
+	wait(&t.AutoReady, 250*time.Millisecond)
+	wait(&t.Command, 30*time.Second)
+	wait(&t.Tool, 60*time.Second)
+	wait(&t.Intercept, 5*time.Second)
+	wait(&t.Write, 5*time.Second)
+	wait(&t.Exit, 2*time.Second)
+	wait(&t.Term, time.Second)
+	wait(&t.CallTool, 60*time.Second)
 	l := &o.Limits
 	orDefault(&l.QueueFrames, 256)
 	orDefault(&l.QueueBytes, 16<<20)

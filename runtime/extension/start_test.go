@@ -168,6 +168,37 @@ func TestReadyRules(t *testing.T) {
 	}
 }
 
+// Below zero nothing is waited for.
+func TestReadyWithoutWaiting(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		times extension.Timeouts
+		play  string
+		state extension.State
+	}{
+		{"for ready", extension.Timeouts{Ready: -1}, "", extension.StateLateReady},
+		{"for silence", extension.Timeouts{AutoReady: -1}, commandGo, extension.StateAutoReady},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				p := newPuppet(t, "ext")
+				r := rigOf(t, extension.Options{Timeouts: c.times}, p)
+				p.begin()
+				p.greet()
+				start := time.Now()
+				if c.play != "" {
+					p.say(c.play)
+				}
+				r.WaitReady(t.Context())
+				if took := time.Since(start); took != 0 {
+					t.Errorf("ready after %s", took)
+				}
+				r.wantState("ext", c.state)
+			})
+		})
+	}
+}
+
 // What is registered after ready counts, and the change is told.
 func TestLateRegistrations(t *testing.T) {
 	bubble(t, func(t *testing.T) {

@@ -108,6 +108,7 @@ func New(opts Options) (*Host, error) {
 	if opts.ReadyWait == 0 {
 		opts.ReadyWait = 15 * time.Second
 	}
+	opts.ReadyWait = max(0, opts.ReadyWait)
 	h := &Host{opts: opts, registry: tool.NewRegistry(opts.Tools...)}
 	if opts.Only != nil {
 		h.registry.Restrict(opts.Only)

@@ -41,7 +41,7 @@ func Discover(ctx context.Context, o Options) ([]Model, error) {
 	}
 	info.API = orElse(o.API, info.API)
 	base = versioned(info.API, base)
-	if base == info.BaseURL {
+	if info.own(base) {
 		o.HTTP.Insecure = false
 	}
 	hc, err := httpapi.NewClient(o.HTTP)

@@ -69,7 +69,7 @@ func New(o Options) (model.Client, Selection, error) {
 	if err != nil {
 		return nil, sel, err
 	}
-	if sel.BaseURL == sel.Provider.BaseURL {
+	if sel.Provider.own(sel.BaseURL) {
 		o.HTTP.Insecure = false
 	}
 	hc, err := httpapi.NewClient(o.HTTP)
@@ -78,6 +78,10 @@ func New(o Options) (model.Client, Selection, error) {
 	}
 	return r.client(sel, key, hc), sel, nil
 }
+
+// own tells whether an address is the one that a service of the catalogue is
+// known to have.
+func (i Info) own(base string) bool { return !i.Custom && base == i.BaseURL }
 
 // client builds the client of the selection's wire.
 func (r *resolver) client(sel Selection, key string, hc *http.Client) model.Client {
@@ -149,6 +153,15 @@ func newResolver(o Options) (*resolver, error) {
 
 func refuse(provider, format, remedy string, args ...any) *model.Error {
 	return &model.Error{Provider: provider, Kind: model.KindBadRequest, Message: fmt.Sprintf(format, args...), Remedy: remedy}
+}
+
+// Choose tells which service New would take.
+func Choose(o Options) (Info, error) {
+	r, err := newResolver(o)
+	if err != nil {
+		return Info{}, err
+	}
+	return r.provider()
 }
 
 func (r *resolver) resolve() (Selection, string, error) {

@@ -3,6 +3,7 @@ package provider_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -160,6 +161,40 @@ func TestWires(t *testing.T) {
 		}
 		if models, err := provider.Discover(t.Context(), tt.o); err != nil || len(models) != 2 {
 			t.Errorf("%+v: discovered %v, %v", tt.o, models, err)
+		}
+	}
+}
+
+// Certificates go unchecked on request, and never at the address that a known
+// service has.
+func TestInsecure(t *testing.T) {
+	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"data": [{"id": "m"}]}`)
+	}))
+	defer srv.Close()
+	house, err := provider.Builtin().Overlay("settings", []byte(`{"providers": {"house": {"baseUrl": "`+srv.URL+`/v1", "auth": "none"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved, err := provider.Builtin().Overlay("settings", []byte(`{"providers": {"openai": {"baseUrl": "`+srv.URL+`/v1"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name string
+		o    provider.Options
+		ok   bool
+	}{
+		{"a base URL", provider.Options{BaseURL: srv.URL + "/v1"}, true},
+		{"a provider of one's own", provider.Options{Provider: "house", Catalogue: house}, true},
+		{"a service's own address", provider.Options{Provider: "openai", Catalogue: moved, APIKey: "k"}, false},
+	} {
+		if _, err := provider.Discover(t.Context(), tt.o); err == nil {
+			t.Errorf("%s: the certificate was accepted unasked", tt.name)
+		}
+		tt.o.HTTP.Insecure = true
+		if _, err := provider.Discover(t.Context(), tt.o); (err == nil) != tt.ok {
+			t.Errorf("%s: %v", tt.name, err)
 		}
 	}
 }

@@ -158,7 +158,7 @@ func (o Origin) Unreachable(err error) *Failure {
 		f.Remedy = "start the server, or correct the base URL"
 		f.Passing = false
 	case errors.As(err, &cert), errors.As(err, &unknown):
-		f.Remedy = "give the certificate authority's file as ca_file, or --insecure to accept any certificate"
+		f.Remedy = "name the certificate authority's file in the setting caFile, or accept any certificate with --insecure"
 		f.Passing = false
 	case errors.As(err, &dns) && dns.IsNotFound:
 		f.Message = fmt.Sprintf("there is no host %q", dns.Name)

@@ -51,7 +51,7 @@ func TestTrust(t *testing.T) {
 			continue
 		}
 		f := (httpapi.Origin{Provider: "p", BaseURL: srv.URL}).Unreachable(err)
-		if f.Passing || !strings.Contains(f.Cause().Error(), "ca_file") {
+		if f.Passing || !strings.Contains(f.Cause().Error(), "caFile") {
 			t.Errorf("%s: %v; want a remedy and no retry", tt.name, f.Cause())
 		}
 	}
@@ -136,6 +136,24 @@ func TestRetryWaits(t *testing.T) {
 			t.Errorf("error = %v", err)
 		}
 	})
+}
+
+// No wait is longer than the longest, and below zero there is none at all.
+func TestRetryLongest(t *testing.T) {
+	origin := httpapi.Origin{Provider: "p"}
+	for _, tt := range []struct{ longest, most time.Duration }{{time.Second, time.Second}, {-1, 0}} {
+		synctest.Test(t, func(t *testing.T) {
+			start, waits := time.Now(), 0
+			_, _ = httpapi.Retry{Attempts: 6, Longest: tt.longest}.Do(t.Context(), func(c model.Chunk) {
+				if waits++; c.Retry.Wait > tt.most {
+					t.Errorf("wait of %v with %v as the longest", c.Retry.Wait, tt.longest)
+				}
+			}, func(func(model.Chunk)) (model.Response, error) { return model.Response{}, origin.Truncated(nil) })
+			if waits != 5 || tt.most == 0 && time.Since(start) != 0 {
+				t.Errorf("%d waits, in all %v", waits, time.Since(start))
+			}
+		})
+	}
 }
 
 func TestRetryEndsWithContext(t *testing.T) {

@@ -25,7 +25,7 @@ const (
 // would not sit through. The zero value uses the defaults and the real clock.
 type Retry struct {
 	Attempts int           // tries at the most; 0 means DefaultAttempts, 1 never tries again
-	Longest  time.Duration // a server that asks for a longer wait gets none; 0 means DefaultLongest
+	Longest  time.Duration // of one wait; a server that asks for more gets none. 0 means DefaultLongest, below 0 no wait at all
 	// Sleep waits for d or for ctx's end, whose error it returns.
 	Sleep func(ctx context.Context, d time.Duration) error
 	Now   func() time.Time
@@ -94,9 +94,9 @@ func (r Retry) next(f *Failure, n int) (time.Duration, bool) {
 }
 
 // backoff is half a second, doubling up to 16, each cut by up to a quarter so
-// that many clients do not come back together.
+// that many clients do not come back together, and at most the longest wait.
 func (r Retry) backoff(n int) time.Duration {
-	d := 500 * time.Millisecond << min(n-1, 5)
+	d := min(500*time.Millisecond<<min(n-1, 5), r.Longest)
 	return d - time.Duration(r.Jitter()*float64(d)/4)
 }
 
@@ -106,9 +106,10 @@ func (r Retry) withDefaults() Retry {
 	if r.Attempts <= 0 {
 		r.Attempts = DefaultAttempts
 	}
-	if r.Longest <= 0 {
+	if r.Longest == 0 {
 		r.Longest = DefaultLongest
 	}
+	r.Longest = max(0, r.Longest)
 	if r.Sleep == nil {
 		r.Sleep = sleep
 	}

@@ -145,7 +145,7 @@ func (e Expectation) check(r Request) string {
 	}
 	got := map[string]string{
 		"prompt": r.Prompt(), "result": r.Results(), "system": r.System,
-		"model": r.Model, "transcript": r.String(), "header": r.Header.Get(e.Name),
+		"model": r.Model, "reasoning": r.Reasoning, "transcript": r.String(), "header": r.Header.Get(e.Name),
 	}[e.Subject]
 	ok := false
 	switch e.Verb {

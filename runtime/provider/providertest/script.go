@@ -30,6 +30,7 @@
 //	expect result WHAT           the texts of the tool results behind the last answer
 //	expect system WHAT           the system prompt
 //	expect model WHAT
+//	expect reasoning WHAT        the level of reasoning asked for, in the wire's word
 //	expect transcript WHAT       the whole request, as Request.String writes it
 //	expect header NAME WHAT
 //	  where WHAT is: is TEXT, contains TEXT, lacks TEXT, or matches REGEXP
@@ -224,7 +225,7 @@ func (p *parser) expect(n int, rest string) error {
 	case "header":
 		e.Name, rest = word(rest)
 		fallthrough
-	case "prompt", "result", "system", "model", "transcript":
+	case "prompt", "result", "system", "model", "reasoning", "transcript":
 		e.Verb, rest = word(rest)
 		if !slices.Contains([]string{"is", "contains", "lacks", "matches"}, e.Verb) {
 			return fmt.Errorf("expect %s takes is, contains, lacks or matches, not %q", e.Subject, e.Verb)

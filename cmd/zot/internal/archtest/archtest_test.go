@@ -121,6 +121,26 @@ func within(pkg, parent string) bool { return pkg == parent || strings.HasPrefix
 // ownImports lists what each package imports of this module, tests left out.
 func ownImports(t *testing.T) map[string][]string {
 	all := map[string][]string{}
+	for _, file := range sources(t) {
+		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pkg := path.Dir(file)
+		all[pkg] = slices.Grow(all[pkg], 0)
+		for _, imp := range imported(f.Imports) {
+			if !slices.Contains(all[pkg], imp) {
+				all[pkg] = append(all[pkg], imp)
+			}
+		}
+	}
+	return all
+}
+
+// sources lists the Go files of this module from its root, tests and examples
+// left out.
+func sources(t *testing.T) []string {
+	var files []string
 	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -135,23 +155,13 @@ func ownImports(t *testing.T) map[string][]string {
 		if d.IsDir() || !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go") {
 			return nil
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), p, nil, parser.ImportsOnly)
-		if err != nil {
-			return err
-		}
-		pkg := filepath.ToSlash(filepath.Dir(rel))
-		all[pkg] = slices.Grow(all[pkg], 0)
-		for _, imp := range imported(f.Imports) {
-			if !slices.Contains(all[pkg], imp) {
-				all[pkg] = append(all[pkg], imp)
-			}
-		}
+		files = append(files, filepath.ToSlash(rel))
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return all
+	return files
 }
 
 func imported(specs []*ast.ImportSpec) []string {

@@ -2,7 +2,6 @@ package extcmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -40,11 +39,11 @@ func (c *command) install(ctx context.Context, source string) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, w.Settings.Config.Timeouts.Network)
+	ctx, cancel := w.FetchTime(ctx)
 	defer cancel()
 	result, err := install.Install(ctx, c.installOptions(w), source)
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return fmt.Errorf("installing %q took longer than %s (timeouts.network): %w", source, w.Settings.Config.Timeouts.Network, ctx.Err())
+	if late := context.Cause(ctx); err != nil && late != nil {
+		return fmt.Errorf("installing %q: %w", source, late)
 	}
 	if err != nil {
 		return c.failed(err)
@@ -124,10 +123,16 @@ func (c *command) update(ctx context.Context, names []string, force bool) error 
 	failures := 0
 	for _, candidate := range chosen {
 		o := install.UpdateOptions{Options: c.installOptions(w), Force: force, Check: c.Check}
-		result, err := install.Update(ctx, o, candidate)
+		limited, cancel := w.FetchTime(ctx)
+		result, err := install.Update(limited, o, candidate)
 		if ctx.Err() != nil {
+			cancel()
 			return ctx.Err()
 		}
+		if late := context.Cause(limited); err != nil && late != nil {
+			err = late
+		}
+		cancel()
 		if err != nil {
 			failures++
 			c.note("%s stays as it is: %s", candidate.Name, shown(err))

@@ -37,7 +37,12 @@ func (c *command) fetch(ctx context.Context, p *place, source string) (f fetched
 	if bring == nil {
 		bring = c.installInto
 	}
+	ctx, cancel := p.FetchTime(ctx)
+	defer cancel()
 	f.dir, f.origin, err = bring(ctx, source, tmp)
+	if late := context.Cause(ctx); err != nil && late != nil {
+		err = late
+	}
 	if err == nil {
 		f.manifest, _, err = manifest.Load(f.dir)
 	}

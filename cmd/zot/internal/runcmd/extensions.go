@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/patriceckhart/zot/cmd/zot/internal/policycmd/gate"
 	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
@@ -158,8 +159,8 @@ func managerOptions(w *workspace.Workspace) extension.Options {
 	return extension.Options{
 		LogDir: filepath.Clean(w.Home.LogsDir()),
 		Timeouts: extension.Timeouts{
-			Hello: t.Hello, Ready: t.Ready, AutoReady: t.AutoReady, Command: t.Command, Tool: t.Tool,
-			Intercept: t.Intercept, Write: t.Write, Exit: t.Shutdown, Term: t.Term, CallTool: t.Tool,
+			Hello: t.Hello, Ready: orNone(t.Ready), AutoReady: orNone(t.AutoReady), Command: t.Command, Tool: t.Tool,
+			Intercept: t.Intercept, Write: t.Write, Exit: orNone(t.Shutdown), Term: orNone(t.Term), CallTool: t.Tool,
 		},
 		Limits: extension.Limits{
 			QueueFrames: l.QueueFrames, QueueBytes: int(l.QueueBytes), LogBytes: int64(l.Log), LogFiles: orNone(l.LogFiles),
@@ -167,9 +168,9 @@ func managerOptions(w *workspace.Workspace) extension.Options {
 	}
 }
 
-// orNone writes a count of zero as the options of packages do, to whom zero
-// means the default.
-func orNone(n int) int {
+// orNone writes a count or time of zero as the options of packages do, to whom
+// zero means the default.
+func orNone[N int | time.Duration](n N) N {
 	if n == 0 {
 		return -1
 	}

@@ -80,9 +80,17 @@ func (d *desk) options(prefill string, events <-chan event.Event) tui.Options {
 			Compact: cfg.UI.Compact, Unfolded: !cfg.UI.CollapseTools, ShowThinking: cfg.UI.ShowThinking,
 			Timestamps: cfg.UI.Timestamps, FlatTools: cfg.UI.ToolRender == "flat",
 		},
-		HistorySize: cfg.UI.History, HistoryFile: d.run.w.Home.Path("history", d.run.projectID()+".jsonl"),
+		HistorySize: orNone(cfg.UI.History), HistoryFile: d.historyFile(),
 		Farewell: d.farewell,
 	}
+}
+
+// historyFile is where typed prompts are kept; empty where none are.
+func (d *desk) historyFile() string {
+	if d.run.w.Settings.Config.UI.History == 0 {
+		return ""
+	}
+	return d.run.w.Home.Path("history", d.run.projectID()+".jsonl")
 }
 
 // builtinCommand reports whether the interface has a command of that name.
