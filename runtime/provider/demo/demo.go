@@ -18,11 +18,15 @@ const Model = "scripted-demo"
 
 // Prompt is the text that sets the script going. Any other gets a sentence
 // about what this is.
-const Prompt = "The tests of this project fail. Find out why, fix it, note it in the changelog, clean up, and show that they pass."
+const Prompt = "The tests of this project fail. Find out why, fix it, note it in the changelog, clean up, publish it, and show that they pass."
 
 // DangerousCommand is the command that the script tries in order to be
 // refused. It harms nothing where it is not: there is no such folder.
 const DangerousCommand = "rm -rf ./zot-demo-no-such-folder"
+
+// PublishCommand is the command that the script tries in order to be denied by a
+// policy. It harms nothing where it is not: there is no such remote.
+const PublishCommand = "git push zot-demo-no-such-remote"
 
 // TestCommand runs the tests of the project.
 const TestCommand = "go test ./..."
@@ -45,6 +49,7 @@ func Steps() []Step {
 		{"edit", "correct the fault"},
 		{ChangelogTool, "note it with a tool that an extension provides"},
 		{"bash", "try a dangerous command and be refused"},
+		{"bash", "try to publish and be denied by the policy"},
 		{"bash", "run the tests again and see them pass"},
 		{"", "sum up"},
 	}

@@ -24,6 +24,7 @@ const (
 	passing = "ok  \texample.com/mean\t0.002s\n[exit code 0, 1.1s]"
 	edited  = "mean.go: 1 edit applied"
 	guarded = "guard refused the call: rm -rf is never needed here"
+	denied  = "ZP021, denied: a rule for commands (user config.json:3:33 tools.bash.deny git push *)"
 	ran     = "(no output)\n[exit code 0, 0.0s]"
 )
 
@@ -113,6 +114,8 @@ func good(t *testing.T, instead map[string]string) func(message.ToolCall) (strin
 		case "bash 2":
 			return guarded, true
 		case "bash 3":
+			return denied, true
+		case "bash 4":
 			return passing, false
 		}
 		return edited, false
@@ -136,12 +139,12 @@ func TestWholeScript(t *testing.T) {
 	if strings.Join(called, " ") != strings.Join(want, " ") {
 		t.Errorf("called %q, want %q", called, want)
 	}
-	for _, s := range []string{"The tests pass", "mean_test.go:7", "was refused", "changelog", "zot login", "script"} {
+	for _, s := range []string{"The tests pass", "mean_test.go:7", "was refused", "by the policy", "changelog", "zot login", "script"} {
 		if !strings.Contains(last, s) {
 			t.Errorf("the summary lacks %q: %s", s, last)
 		}
 	}
-	for i, s := range []string{"go test ./...", `"mean.go"`, `"newText":"sum / len(xs)"`, `"entry"`, demo.DangerousCommand, "go test ./..."} {
+	for i, s := range []string{"go test ./...", `"mean.go"`, `"newText":"sum / len(xs)"`, `"entry"`, demo.DangerousCommand, demo.PublishCommand, "go test ./..."} {
 		if !strings.Contains(commands[i], s) {
 			t.Errorf("call %d has the arguments %s, want %q in them", i+1, commands[i], s)
 		}
@@ -163,9 +166,9 @@ func TestStops(t *testing.T) {
 		{"the code cannot be read", map[string]string{"read 1": "!no such file"}, 2, "it is there 0 times"},
 		{"the edit is refused", map[string]string{"edit 1": "!blocked by policy"}, 3, "The edit was not made: blocked by policy"},
 		{"nothing guards", map[string]string{"bash 2": ran}, 5, "was not refused"},
-		{"the tests still fail", map[string]string{"bash 3": "!" + failing}, 6, "The tests do not pass"},
-		{"the tests say nothing", map[string]string{"bash 3": ran}, 6, "The tests do not pass"},
-		{"the tests are not run again", map[string]string{"bash 3": "!the call was interrupted"}, 6, "The tests do not pass"},
+		{"the tests still fail", map[string]string{"bash 4": "!" + failing}, 7, "The tests do not pass"},
+		{"the tests say nothing", map[string]string{"bash 4": ran}, 7, "The tests do not pass"},
+		{"the tests are not run again", map[string]string{"bash 4": "!the call was interrupted"}, 7, "The tests do not pass"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -184,12 +187,21 @@ func TestChangelogIsOptional(t *testing.T) {
 	s := newSession(t, good(t, nil))
 	s.tools = []string{"bash", "read", "edit"}
 	called, last := s.prompt(demo.Prompt)
-	if strings.Join(called, " ") != "bash read edit bash bash" || !strings.Contains(last, "no extension offered") {
+	if strings.Join(called, " ") != "bash read edit bash bash bash" || !strings.Contains(last, "no extension offered") {
 		t.Errorf("without the tool: called %q, ended with %s", called, last)
 	}
 	called, last = newSession(t, good(t, map[string]string{demo.ChangelogTool + " 1": "!extension changelog/changelog_add failed: it died"})).prompt(demo.Prompt)
-	if len(called) != 6 || !strings.Contains(last, "The tests pass") || strings.Contains(last, "noted it") {
+	if len(called) != 7 || !strings.Contains(last, "The tests pass") || strings.Contains(last, "noted it") {
 		t.Errorf("with a tool that fails: called %q, ended with %s", called, last)
+	}
+}
+
+// A session of somebody else's may have no policy about publishing.
+func TestPolicyIsOptional(t *testing.T) {
+	const failed = "!fatal: 'zot-demo-no-such-remote' does not appear to be a git repository\n[exit code 128, 0.0s]"
+	called, last := newSession(t, good(t, map[string]string{"bash 3": failed})).prompt(demo.Prompt)
+	if len(called) != 7 || !strings.Contains(last, "The tests pass") || strings.Contains(last, "policy") {
+		t.Errorf("called %q, ended with %s", called, last)
 	}
 }
 

@@ -85,8 +85,10 @@ func (m machine) step(n int) reply {
 		}
 		return m.danger(noted)
 	case 4:
-		return m.again()
+		return m.publish()
 	case 5:
+		return m.again()
+	case 6:
 		return m.summary(noted)
 	}
 	return stop("The script is over, and there are more calls than it made.")
@@ -159,13 +161,26 @@ func (m machine) danger(noted bool) reply {
 		"%sStep 5: now I try a command that a careful setup refuses: %s", before, DangerousCommand)
 }
 
-func (m machine) again() reply {
+func (m machine) publish() reply {
 	out := m.result(len(m.c.steps) - 1)
 	if !refused(out) {
 		return stop("The command %q was not refused: nothing guards this session. (It did no harm, there is no such folder.)", DangerousCommand)
 	}
-	return say("bash", object{"command": TestCommand}, "Refused, as hoped. Back to the tests.",
-		"I was refused: %s. I leave it at that. Step 6: I run the tests again.", firstLine(out))
+	return say("bash", object{"command": PublishCommand}, "Refused, as hoped. A policy may say no as well.",
+		"I was refused: %s. I leave it at that. Step 6: I try to publish: %s", firstLine(out), PublishCommand)
+}
+
+// denied reports whether a policy forbade to publish. Without a policy about it
+// the command runs, and fails.
+func (m machine) denied(step int) bool { return refused(m.result(step)) }
+
+func (m machine) again() reply {
+	at := len(m.c.steps) - 1
+	before := "No policy of this session is about publishing, and there was nowhere to publish to."
+	if m.denied(at) {
+		before = fmt.Sprintf("The policy says no: %s.", firstLine(m.result(at)))
+	}
+	return say("bash", object{"command": TestCommand}, "Back to the tests.", "%s Step 7: I run the tests again.", before)
 }
 
 var passed = regexp.MustCompile(`(?m)^ok\s+\S`)
@@ -180,8 +195,12 @@ func (m machine) summary(called bool) reply {
 	if called && !refused(m.result(3)) {
 		noted = "an extension noted it in the changelog"
 	}
-	return reply{text: fmt.Sprintf("%sThe tests pass. %s failed because Mean divided by one less than the number of values; %s is corrected, %s, and a dangerous command was refused. "+
-		"All of this was real, except for me: I followed a script. To let a model do the thinking, run zot login.", label, f.at, f.file, noted)}
+	no := "a dangerous command was refused"
+	if m.denied(len(m.c.steps) - 2) {
+		no += ", and so was publishing, by the policy"
+	}
+	return reply{text: fmt.Sprintf("%sThe tests pass. %s failed because Mean divided by one less than the number of values; %s is corrected, %s, and %s. "+
+		"All of this was real, except for me: I followed a script. To let a model do the thinking, run zot login.", label, f.at, f.file, noted, no)}
 }
 
 var (

@@ -33,8 +33,9 @@ func New(s *iostreams.Streams) *cobra.Command {
 		Use:   "demo",
 		Short: "See zot at work with a scripted model: no key, no network",
 		Long: `The demo makes a small project whose test fails, in a temporary folder, and has
-zot mend it: with the real tools, two real extensions, and a model that is a
-script and says so. It leaves with status 0 only if the test passes at the end.`,
+zot mend it: with the real tools, two real extensions (one a WebAssembly module),
+a real policy, and a model that is a script and says so. It leaves with status 0
+only if the test passes at the end.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}

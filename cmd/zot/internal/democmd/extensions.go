@@ -1,35 +1,41 @@
 package democmd
 
 import (
+	_ "embed"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/patriceckhart/zot/packages/agent/ext"
-	"github.com/patriceckhart/zot/runtime/provider/demo"
 )
 
-// The extensions of the demo. Each runs as a process of its own and talks to
-// zot as any extension does.
-var extensions = []struct {
+// The extensions of the demo that are processes: zot itself, started once more
+// for each, and talking to zot as any extension does.
+var processes = []struct {
 	name, description string
 	build             func(*ext.Extension)
 }{
-	{"changelog", "adds lines to CHANGELOG.md", changelog},
 	{"guard", "refuses commands that delete folders", guard},
 }
+
+// The extension of the demo that is a WebAssembly module, built from the C file
+// beside it. It may write in the project, and touch nothing else.
+const (
+	moduleName        = "changelog"
+	moduleDescription = "adds lines to CHANGELOG.md"
+)
+
+//go:embed changelog/changelog.wasm
+var module []byte
 
 // newExtension returns the hidden "zot demo extension NAME".
 func newExtension() *cobra.Command {
 	return &cobra.Command{
 		Use: "extension NAME", Hidden: true, Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			for _, x := range extensions {
+			for _, x := range processes {
 				if x.name == args[0] {
 					e := ext.New(x.name, "1.0.0")
 					x.build(e)
@@ -39,30 +45,6 @@ func newExtension() *cobra.Command {
 			return fmt.Errorf("the demo has no extension %q", args[0])
 		},
 	}
-}
-
-// changelog brings a tool that the model can call.
-func changelog(e *ext.Extension) {
-	schema := json.RawMessage(`{"type":"object","properties":{"entry":{"type":"string","description":"what changed, in a sentence"}},"required":["entry"]}`)
-	e.Tool(demo.ChangelogTool, "Adds an entry to the project's changelog.", schema, func(args json.RawMessage) ext.ToolResult {
-		var in struct{ Entry string }
-		if err := json.Unmarshal(args, &in); err != nil || strings.TrimSpace(in.Entry) == "" {
-			return ext.TextErrorResult("give the entry as a sentence")
-		}
-		path := filepath.Join(e.Host().CWD, "CHANGELOG.md")
-		f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-		if err != nil {
-			return ext.TextErrorResult(err.Error())
-		}
-		_, err = fmt.Fprintf(f, "\n- %s\n", strings.TrimSpace(in.Entry))
-		if closeErr := f.Close(); err == nil {
-			err = closeErr
-		}
-		if err != nil {
-			return ext.TextErrorResult(err.Error())
-		}
-		return ext.TextResult("added to CHANGELOG.md")
-	})
 }
 
 var deletesFolders = regexp.MustCompile(`\brm\s+(-\S*\s+)*-\S*[rR]`)

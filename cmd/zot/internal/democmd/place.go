@@ -51,29 +51,59 @@ func write(path, text string) error {
 	return os.WriteFile(path, []byte(text), 0o644)
 }
 
+// policy is what the demo's user has decided: nobody publishes.
+const policy = `{
+  "policy": {
+    "tools": {"bash": {"deny": ["git push *"]}}
+  }
+}
+`
+
 // install puts the demo's extensions where any other is installed, by the
-// installer that any other is installed with. Their program is zot itself,
-// started once more for each.
+// installer that any other is installed with, and its policy where the user's
+// settings are.
 func (p *place) install(ctx context.Context) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	for _, e := range extensions {
-		manifest, err := json.MarshalIndent(map[string]any{
-			"name": e.name, "version": version.Number, "description": e.description,
-			"exec": self, "args": []string{"demo", "extension", e.name},
-		}, "", "  ")
-		if err != nil {
+	if err := write(filepath.Join(p.home, "config.json"), policy); err != nil {
+		return err
+	}
+	if err := write(filepath.Join(p.source(moduleName), moduleName+".wasm"), string(module)); err != nil {
+		return err
+	}
+	manifests := []map[string]any{{
+		"name": moduleName, "description": moduleDescription, "exec": "./" + moduleName + ".wasm",
+		"permissions": map[string]any{"tools": []string{demo.ChangelogTool}, "fs": map[string]any{"write": []string{"${project}"}}},
+	}}
+	for _, e := range processes {
+		manifests = append(manifests, map[string]any{
+			"name": e.name, "description": e.description, "exec": self, "args": []string{"demo", "extension", e.name},
+		})
+	}
+	for _, m := range manifests {
+		if err := p.installOne(ctx, m); err != nil {
 			return err
 		}
-		source := filepath.Join(p.root, "extensions", e.name)
-		if err := write(filepath.Join(source, "extension.json"), string(manifest)+"\n"); err != nil {
-			return err
-		}
-		if _, err := install.Install(ctx, install.Options{Home: p.home, CWD: p.root}, source); err != nil {
-			return fmt.Errorf("installing the demo's extension %s: %w", e.name, err)
-		}
+	}
+	return nil
+}
+
+func (p *place) source(name string) string { return filepath.Join(p.root, "extensions", name) }
+
+func (p *place) installOne(ctx context.Context, manifest map[string]any) error {
+	manifest["version"] = version.Number
+	text, err := json.MarshalIndent(manifest, "", "  ")
+	if err != nil {
+		return err
+	}
+	source := p.source(manifest["name"].(string))
+	if err := write(filepath.Join(source, "extension.json"), string(text)+"\n"); err != nil {
+		return err
+	}
+	if _, err := install.Install(ctx, install.Options{Home: p.home, CWD: p.root}, source); err != nil {
+		return fmt.Errorf("installing the demo's extension %s: %w", manifest["name"], err)
 	}
 	return nil
 }
