@@ -1,9 +1,9 @@
 // Package tui is the interactive face of zot.
 //
 // [Run] opens it. Events of the runtime arrive on a channel and pass the pump
-// (pump.go), which merges them to at most twenty batches a second; keys arrive
+// (pump.go), which merges them to at most fifteen batches a second; keys arrive
 // from the terminal. Both end in [Model.Update], which changes plain structs and
-// then draws one frame:
+// then draws one frame, which package paint writes:
 //
 //	runtime ──events──▶ pump ──batches──▶ Model.Update ──▶ frame ──▶ terminal
 //	   ▲                                      │

@@ -3,14 +3,9 @@ package runcmd
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"os"
 	"slices"
-	"strings"
-	"text/tabwriter"
 
-	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
 	"github.com/patriceckhart/zot/cmd/zot/internal/version"
 	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
 	"github.com/patriceckhart/zot/config"
@@ -224,45 +219,4 @@ func secretNames(cfg *config.Config) []string {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-// ListModels prints the catalogue: provider, id, context, most output, a mark
-// for reasoning, source, name.
-func ListModels(_ context.Context, f *Flags, s *iostreams.Streams) error {
-	w, err := workspace.Open(workspace.Options{CWD: f.CWD, Home: f.Home, Flags: overrides(f)})
-	if err != nil {
-		return err
-	}
-	catalogue, err := newConnector(f, w).catalogue()
-	if err != nil {
-		return err
-	}
-	want := w.Settings.Config.Provider
-	if info, ok := catalogue.Provider(want); ok {
-		want = info.ID
-	}
-	return printModels(s.Out, catalogue, want)
-}
-
-func printModels(out io.Writer, catalogue *provider.Catalogue, want string) error {
-	t := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
-	for _, p := range catalogue.Providers() {
-		if want != "" && p.ID != want {
-			continue
-		}
-		for _, m := range catalogue.Models(p.ID) {
-			mark := "-"
-			if m.Reasoning {
-				mark = "reasoning"
-			}
-			source := "catalogue"
-			if p.Custom {
-				source = "models.json"
-			}
-			fmt.Fprintln(t, strings.Join([]string{
-				p.ID, m.ID, fmt.Sprint(m.Context), fmt.Sprint(m.MaxOutput), mark, source, m.Name,
-			}, "\t"))
-		}
-	}
-	return t.Flush()
 }
