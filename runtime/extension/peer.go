@@ -71,6 +71,7 @@ type peer struct {
 	live       map[string]*liveCall               // tool calls it works on, by host id
 	ownCalls   map[string]context.CancelCauseFunc // call_tool it waits for, by its id
 	requests   int                                // host services it waits for
+	launchTime time.Duration
 	started    time.Time
 	readyAt    time.Time
 }
@@ -130,6 +131,7 @@ func (p *peer) launch(ctx context.Context) (transports.Conn, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	began := time.Now()
 	conn, err := p.entry.Launch(ctx, p.log)
 	if err != nil {
 		return nil, err
@@ -141,6 +143,7 @@ func (p *peer) launch(ctx context.Context) (transports.Conn, error) {
 	stopping := false
 	p.m.update(func(*effects) {
 		p.conn, p.stream, p.out, p.started = conn, newStream(conn), out, time.Now()
+		p.launchTime = p.started.Sub(began)
 		stopping = p.stopping
 	})
 	if stopping {

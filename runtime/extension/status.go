@@ -15,11 +15,12 @@ type Status struct {
 	Commands, Tools                 []Registration
 	Observes, Intercepts            []string
 	Capabilities                    []string
-	Messages                        []string  // diagnostics, oldest first
-	Warnings                        []string  // those of them that the user was told
-	Withheld                        []string  // environment variables it does not see
-	Refusals                        []Refusal // what the policy kept from it, oldest first
-	StartTime                       time.Duration
+	Messages                        []string      // diagnostics, oldest first
+	Warnings                        []string      // those of them that the user was told
+	Withheld                        []string      // environment variables it does not see
+	Refusals                        []Refusal     // what the policy kept from it, oldest first
+	LaunchTime                      time.Duration // until it ran: compiling and loading a module are in it
+	StartTime                       time.Duration // from then until it was ready
 }
 
 // A Registration is a command or tool that an extension announced. Active
@@ -64,6 +65,7 @@ func (m *Manager) statusOf(p *peer) Status {
 	if p.hello.Name != p.entry.Name {
 		s.HelloName = p.hello.Name
 	}
+	s.LaunchTime = p.launchTime
 	if !p.readyAt.IsZero() {
 		s.StartTime = p.readyAt.Sub(p.started)
 	}

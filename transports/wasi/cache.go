@@ -24,6 +24,7 @@ const (
 	cacheAge      = 30 * 24 * time.Hour
 	cacheTempAge  = time.Hour // of a compilation that was cut short
 	cacheTempName = "tmp-"
+	tookName      = "compiled-in" // holds the time that compiling took
 )
 
 // Variants of compiled code.
@@ -40,6 +41,31 @@ const (
 type cache struct{ dir string }
 
 func cacheFor(o Options) cache { return cache{o.Cache} }
+
+// Compiled is what the cache has of a module.
+type Compiled struct {
+	Size int64         // of the code, in bytes
+	Took time.Duration // to compile it; 0 where that is not known
+}
+
+// InCache says what a cache folder has of a module, as the engine of this
+// binary compiles it.
+func InCache(dir string, module []byte, isolation Isolation) (Compiled, bool) {
+	if _, err := Inspect(module); err != nil {
+		return Compiled{}, false
+	}
+	variant := variantRunner
+	if isolation == Inline {
+		variant = variantInline
+	}
+	entry := filepath.Join(dir, cacheKey(withoutCustom(module), variant))
+	if _, err := os.Stat(entry); err != nil {
+		return Compiled{}, false
+	}
+	text, _ := os.ReadFile(filepath.Join(entry, tookName))
+	took, _ := time.ParseDuration(string(text))
+	return Compiled{Size: sizeOf(entry), Took: took}, true
+}
 
 // compiling makes one compilation of many that are asked for at a time.
 var compiling singleflight.Group
@@ -95,9 +121,13 @@ func (c cache) fill(ctx context.Context, entry string, compile func(context.Cont
 		return err
 	}
 	defer os.RemoveAll(temp)
+	began := time.Now()
 	if err := compile(ctx, temp); err != nil {
 		return err
 	}
+	// What it took is for people to know; a folder without it is as good.
+	took := time.Since(began).Round(time.Millisecond).String()
+	_ = os.WriteFile(filepath.Join(temp, tookName), []byte(took), 0o600)
 	if err := os.Rename(temp, entry); err != nil && !c.has(entry) { // or another was quicker
 		return err
 	}

@@ -29,7 +29,7 @@ func code(t *testing.T, dir string) string {
 	t.Helper()
 	var found []string
 	must(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
+		if err == nil && d.Type().IsRegular() && d.Name() != tookName {
 			found = append(found, path)
 		}
 		return err
@@ -59,6 +59,13 @@ func TestTheSecondStartCompilesNothing(t *testing.T) {
 		must(t, err)
 		if !os.SameFile(before, after) || !before.ModTime().Equal(after.ModTime()) {
 			t.Error("the compiled code was written again")
+		}
+		got, ok := InCache(o.Cache, append(program(doNothing), section(0, []byte(name("name")+"\x01")...)...), o.Isolation)
+		if !ok || got.Size < before.Size() || got.Took <= 0 {
+			t.Errorf("in the cache: %+v, %v", got, ok)
+		}
+		if got, ok := InCache(o.Cache, program(unreachable), o.Isolation); ok {
+			t.Errorf("in the cache, of another module: %+v", got)
 		}
 		if info, err := os.Stat(o.Cache); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
 			t.Errorf("the cache has the mode %v, %v", info.Mode(), err)
