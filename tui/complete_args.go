@@ -38,7 +38,8 @@ func (c *completion) fetchArgs(m *Model, b builtin) {
 	if c.args == nil {
 		c.args = argCache{}
 	}
-	c.args[b.Name] = nil
+	cache := c.args // what was forgotten meanwhile is not of interest
+	cache[b.Name] = nil
 	rt, ctx := m.rt, m.ctx
 	m.do(work(func() func(*Model) {
 		list, err := b.complete(ctx, rt)
@@ -46,7 +47,7 @@ func (c *completion) fetchArgs(m *Model, b builtin) {
 			list = nil // the command itself will say what is wrong
 		}
 		return func(m *Model) {
-			m.complete.args[b.Name] = list
+			cache[b.Name] = list
 			m.complete.update(m)
 		}
 	}))

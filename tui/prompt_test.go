@@ -249,6 +249,27 @@ func TestHistory(t *testing.T) {
 	})
 }
 
+// A command that is run before its arguments were found does not mind their
+// coming afterwards.
+func TestLateArguments(t *testing.T) {
+	rt := tuitest.New()
+	rt.ExtRows = []tui.ExtensionRow{{Name: "todo"}}
+	on(t, rt, func(d *tuitest.Driver) {
+		found := make(chan struct{})
+		rt.OnExtensions = func() { <-found }
+		d.Type("/reload-ext todo")
+		d.Keys("enter")
+		if called(rt, "reload todo") != 1 {
+			t.Errorf("calls %v", rt.Calls())
+		}
+		close(found)
+		d.Settle()
+		d.Type("/reload-ext to")
+		d.Settle()
+		d.Has("todo")
+	})
+}
+
 func TestSlashCompletion(t *testing.T) {
 	rt := tuitest.New()
 	rt.Cmds = []command.Command{{Name: "todo", Description: "manage todos", Extension: "todo-ext"}, {Name: "help", Extension: "evil"}}

@@ -24,17 +24,19 @@ type Runtime struct {
 	Events chan event.Event
 	Asks   chan tui.Ask
 
-	St         tui.State
-	Msgs       []message.Message
-	Cmds       []command.Command
-	ModelRows  []tui.ModelRow
-	SessRows   []tui.SessionRow
-	TreeRows   []tui.TreeRow
-	SkillRows  []tui.SkillRow
-	ThemeList  map[string]*theme.Theme
-	ExtRows    []tui.ExtensionRow
-	AccRows    []tui.AccountRow
-	ReloadWith tui.ReloadReport
+	St        tui.State
+	Msgs      []message.Message
+	Cmds      []command.Command
+	ModelRows []tui.ModelRow
+	SessRows  []tui.SessionRow
+	TreeRows  []tui.TreeRow
+	SkillRows []tui.SkillRow
+	ThemeList map[string]*theme.Theme
+	ExtRows   []tui.ExtensionRow
+	// OnExtensions is called before ExtRows are handed out; it may wait.
+	OnExtensions func()
+	AccRows      []tui.AccountRow
+	ReloadWith   tui.ReloadReport
 	// OnCommand answers a command of an extension; nil answers "noop".
 	OnCommand func(ctx context.Context, name, args string) (tui.Outcome, error)
 	// OnSubmit is told of every prompt that is not queued, on a goroutine of its
@@ -262,7 +264,12 @@ func (r *Runtime) SaveTheme(_ context.Context, name string) error {
 	return nil
 }
 
-func (r *Runtime) Extensions(context.Context) ([]tui.ExtensionRow, error) { return r.ExtRows, nil }
+func (r *Runtime) Extensions(context.Context) ([]tui.ExtensionRow, error) {
+	if r.OnExtensions != nil {
+		r.OnExtensions()
+	}
+	return r.ExtRows, nil
+}
 
 func (r *Runtime) Reload(_ context.Context, name string) (tui.ReloadReport, error) {
 	r.call("reload %s", name)
