@@ -239,10 +239,15 @@ func (r *row) listed(byContent bool) {
 		}
 	}
 	how := "no managed or user rule lists it"
+	remedy := "add an allow rule to the managed or user policy"
 	if byContent {
 		how = "no managed or user rule names its digest or source"
 	}
-	r.want(Deny, CodeUnlisted, "mode locked, and "+how, "add an allow rule to the managed or user policy")
+	if s := &r.b.sub; s.Source == "" && s.Claimed != "" {
+		how += ", as the source that the lock names was not seen here"
+		remedy += "; zot ext sync fetches it from its source, after which a rule may go by that"
+	}
+	r.want(Deny, CodeUnlisted, "mode locked, and "+how, remedy)
 }
 
 // namedByDigest tells whether an owner's rule allows exactly these bytes.

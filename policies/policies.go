@@ -171,8 +171,11 @@ func (o Origin) String() string {
 		return "zot itself"
 	}
 	s := o.Layer.String()
-	if o.File != "" {
+	switch {
+	case o.File != "" && o.Line > 0:
 		s += fmt.Sprintf(" %s:%d:%d", o.File, o.Line, o.Column)
+	case o.File != "":
+		s += " " + o.File
 	}
 	if o.Rule != "" {
 		s += " " + o.Rule

@@ -14,7 +14,10 @@ type Subject struct {
 	Version string // empty: not known
 	// Source is where it comes from, in any spelling that NormalizeSource
 	// reads; empty: not known.
-	Source    string
+	Source string
+	// Claimed is where it is said to come from, where that is not known. No rule
+	// goes by it.
+	Claimed   string
 	Digest    string // "zt1:…" of its folder; empty: not known
 	Transport string // "subprocess" or "wasi"
 	Scope     Scope

@@ -15,7 +15,13 @@ import (
 )
 
 // A Store keeps folders of extensions by the digest of their content, read-only.
-type Store struct{ Dir string }
+type Store struct {
+	Dir string
+	// Copies says that the folders are copies that a project carries: whoever
+	// keeps the project must be able to move and remove them. What they hold
+	// counts only after it was hashed, as everywhere.
+	Copies bool
+}
 
 // A DriftError says that a folder of the store does not hold what it should.
 type DriftError struct {
@@ -68,7 +74,7 @@ func (s Store) Open(digest string) (string, error) {
 // is what was hashed, and returns its digest. A folder that is there already is
 // checked and kept; one that has drifted is replaced.
 func (s Store) Put(from string) (digest string, t *tree.Tree, err error) {
-	if err := home.EnsureDir(s.Dir); err != nil {
+	if err := s.ensure(); err != nil {
 		return "", nil, err
 	}
 	tmp := filepath.Join(s.Dir, ".new-"+rand.Text()[:12])
@@ -82,7 +88,7 @@ func (s Store) Put(from string) (digest string, t *tree.Tree, err error) {
 	}
 	defer root.Close()
 	t, err = tree.Hash(from, tree.Options{Copy: func(f tree.File, _ fs.FileMode) (io.WriteCloser, error) {
-		return create(root, f)
+		return s.create(root, f)
 	}})
 	if err != nil {
 		return "", nil, err
@@ -96,7 +102,7 @@ func (s Store) Put(from string) (digest string, t *tree.Tree, err error) {
 		return digest, t, nil
 	}
 	removeAll(dir)
-	if err := seal(tmp); err != nil {
+	if err := s.seal(tmp); err != nil {
 		return "", nil, fmt.Errorf("storing %q: %w", from, err)
 	}
 	if err := os.Rename(tmp, dir); err != nil && !s.Has(digest) {
@@ -105,15 +111,34 @@ func (s Store) Put(from string) (digest string, t *tree.Tree, err error) {
 	return digest, t, nil
 }
 
-func create(root *os.Root, f tree.File) (io.WriteCloser, error) {
+// ensure makes the store's folder. Copies are the project's, as open as its
+// other files; git must not change line ends in them.
+func (s Store) ensure() error {
+	if !s.Copies {
+		return home.EnsureDir(s.Dir)
+	}
+	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
+		return fmt.Errorf("making a folder for copies: %w", err)
+	}
+	attributes := filepath.Join(s.Dir, ".gitattributes")
+	if _, err := os.Lstat(attributes); err == nil {
+		return nil
+	}
+	return os.WriteFile(attributes, []byte("* -text -filter -ident\n"), 0o644)
+}
+
+func (s Store) create(root *os.Root, f tree.File) (io.WriteCloser, error) {
 	if dir := filepath.Dir(filepath.FromSlash(f.Path)); dir != "." {
 		if err := root.MkdirAll(dir, home.DirMode); err != nil {
 			return nil, err
 		}
 	}
 	mode := fs.FileMode(0o400)
+	if s.Copies {
+		mode = 0o644
+	}
 	if f.Exec {
-		mode = 0o500
+		mode |= (mode & 0o444) >> 2
 	}
 	file, err := root.OpenFile(filepath.FromSlash(f.Path), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
@@ -128,12 +153,16 @@ type synced struct{ *os.File }
 func (s synced) Close() error { return errors.Join(s.File.Sync(), s.File.Close()) }
 
 // seal takes the right to write from all folders below dir, dir included.
-func seal(dir string) error {
+func (s Store) seal(dir string) error {
+	mode := fs.FileMode(0o500)
+	if s.Copies {
+		mode = 0o755
+	}
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {
 			return err
 		}
-		return os.Chmod(path, 0o500)
+		return os.Chmod(path, mode)
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/patriceckhart/zot/config/document"
 	"github.com/patriceckhart/zot/config/home"
 	"github.com/patriceckhart/zot/policies"
 	"github.com/patriceckhart/zot/policies/tree"
@@ -25,11 +26,14 @@ type Bundle struct {
 	Extensions map[string]Extension // by name
 	// Settings are the project's preferences, each as "name=value".
 	Settings []string
+	// Policy holds the policy sections of the project's layers, by layer.
+	Policy map[string]*document.Node
 }
 
 // An Extension is what a project's extension asks for.
 type Extension struct {
-	// Dir is its folder, relative to the project, with forward slashes.
+	// Dir is its folder, relative to the project, with forward slashes; or the
+	// digest of one that only the lock names.
 	Dir string `json:"dir"`
 	// Start is what would be started, in one form: transport, arguments and
 	// variables of the manifest as JSON.
@@ -43,7 +47,9 @@ const bundleVersion = "zb1"
 
 // Scan reads the files of a project that zot would act on: everything below
 // .zot, and further folders that the project's settings name (relative to root,
-// with forward slashes). Of .zot/local only the settings count. A project
+// with forward slashes). Of .zot/local only the settings count. Copies in
+// .zot/store do not, since nothing there is acted on that has not the digest
+// which the lock names. A project
 // without any gives an empty bundle. The error is a *tree.Error where the files
 // cannot be pinned, for a link for instance.
 func Scan(root string, further []string, cache *tree.Cache) (*Bundle, error) {
@@ -92,6 +98,9 @@ func (b *Bundle) add(root, dir string, seen map[string]bool, cache *tree.Cache) 
 
 // notActedOn tells which paths below .zot zot never acts on.
 func notActedOn(p string) bool {
+	if p == "store" || strings.HasPrefix(p, "store/") {
+		return true
+	}
 	rest, local := strings.CutPrefix(p, "local/")
 	return local && rest != "config.json" && rest != "config.yaml"
 }

@@ -1,12 +1,14 @@
 package trust
 
 import (
+	"encoding/json"
 	"path"
 	"slices"
 	"sort"
 	"strings"
 	"time"
 
+	"github.com/patriceckhart/zot/config/document"
 	"github.com/patriceckhart/zot/policies"
 )
 
@@ -17,16 +19,27 @@ type Record struct {
 	Approved   time.Time            `json:"approved"`
 	Extensions map[string]Extension `json:"extensions"`
 	Settings   []string             `json:"settings,omitempty"`
+	// Policy is what the project's policy was, by layer. It goes on narrowing
+	// until its user has agreed to another: see [Record.Held].
+	Policy map[string]json.RawMessage `json:"policy,omitempty"`
 
-	sums map[string]string // of the files, by path
+	sums map[string]string         // of the files, by path
+	held map[string]*document.Node // Policy, with its places in the store
 }
 
 // NewRecord approves a bundle as it is.
 func NewRecord(id Identity, b *Bundle, now time.Time) *Record {
-	return &Record{
+	r := &Record{
 		Root: id.Root, Digest: b.Digest, Approved: now.UTC().Truncate(time.Second),
-		Extensions: b.Extensions, Settings: b.Settings, sums: b.sums(),
+		Extensions: b.Extensions, Settings: b.Settings, sums: b.sums(), held: b.Policy,
 	}
+	for layer, n := range b.Policy {
+		if r.Policy == nil {
+			r.Policy = map[string]json.RawMessage{}
+		}
+		r.Policy[layer] = n.JSON()
+	}
+	return r
 }
 
 // A Change is what has to be asked, since it goes beyond what was approved.
@@ -40,11 +53,13 @@ type Change struct {
 	Started []string `json:"started,omitempty"`
 	// Settings lists preferences that were not approved.
 	Settings []string `json:"settings,omitempty"`
+	// Policy lists what the project's policy no longer says, or newly allows.
+	Policy []string `json:"policy,omitempty"`
 }
 
 // None tells whether there is nothing to ask.
 func (c Change) None() bool {
-	return len(c.Files) == 0 && len(c.Rights) == 0 && len(c.Started) == 0 && len(c.Settings) == 0
+	return len(c.Files) == 0 && len(c.Rights) == 0 && len(c.Started) == 0 && len(c.Settings) == 0 && len(c.Policy) == 0
 }
 
 // Compare finds what of the bundle goes beyond the record. A nil record approves
@@ -73,6 +88,7 @@ func (r *Record) Compare(b *Bundle) Change {
 	}
 	sort.Strings(c.Started)
 	c.Settings = r.NewSettings(b.Settings)
+	c.Policy = r.loosened(b)
 	return c
 }
 

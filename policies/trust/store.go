@@ -48,6 +48,12 @@ func (s Store) Lookup(id Identity) (*Record, error) {
 	if err := json.Unmarshal(n.JSON(), &st); err != nil || st.Record == nil {
 		return nil, fmt.Errorf("%s: the record is damaged; approve the project again", document.Place(f.Name, n.Pos))
 	}
+	st.held = map[string]*document.Node{}
+	if kept := n.Get("policy"); kept != nil {
+		for _, m := range kept.Members {
+			st.held[m.Name] = m.Value
+		}
+	}
 	data, err := os.ReadFile(s.sumsPath(id.ID))
 	sum := sha256.Sum256(data)
 	if err != nil || hex.EncodeToString(sum[:]) != st.Files || json.Unmarshal(data, &st.sums) != nil {

@@ -39,6 +39,10 @@ type Policy struct {
 	// are, and puts up the wall around files alone.
 	OnlyFiles bool `json:"onlyFiles,omitempty"`
 
+	// Partly puts up the walls that can stand, and starts the program without the
+	// others. [Supported] has told which those are.
+	Partly bool `json:"partly,omitempty"`
+
 	DataLimit uint64 `json:"dataLimit,omitempty"` // most private memory in bytes; 0 is no limit
 	FileLimit uint64 `json:"fileLimit,omitempty"` // most open descriptors; 0 is no limit of ours
 }
@@ -65,7 +69,10 @@ type Report struct {
 
 // stands says whether the walls that the policy asks for do.
 func (p Policy) stands(r Report) bool {
-	if p.OnlyFiles {
+	switch {
+	case p.Partly:
+		return true
+	case p.OnlyFiles:
 		return slices.Contains(r.Enforced, Files)
 	}
 	return r.Complete()

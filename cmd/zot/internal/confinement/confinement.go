@@ -4,6 +4,7 @@
 package confinement
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,27 +13,24 @@ import (
 	"github.com/patriceckhart/zot/policies"
 	"github.com/patriceckhart/zot/runtime/extension/manifest"
 	"github.com/patriceckhart/zot/transports/confine"
+	"github.com/patriceckhart/zot/transports/subprocess"
 	"github.com/patriceckhart/zot/transports/wasi"
 )
 
-// Missing lists which of an extension's declared bounds this system cannot
-// hold it to; nil where there are none, or all hold.
-func Missing(m *manifest.Manifest) []string {
-	if m == nil || m.Transport != manifest.Subprocess || len(m.Permissions) == 0 {
+// Missing lists what of its bounds this system cannot hold an extension to that
+// has these rights; nil where there are none, or all hold.
+func Missing(m *manifest.Manifest, rights *policies.Grant) []string {
+	if m == nil || m.Transport != manifest.Subprocess || m.Exec == "" || !Narrowed(rights) {
 		return nil // a module is held by its sandbox; a process without bounds has none to hold
-	}
-	asked, err := policies.ParsePermissions(m.Permissions)
-	if err != nil || asked == nil || asked.All {
-		return nil
 	}
 	var missing []string
 	for wall, cause := range confine.Supported().Unenforced {
 		missing = append(missing, string(wall)+": "+cause)
 	}
-	if len(asked.NetConnect) > 0 {
+	if len(rights.NetConnect) > 0 {
 		missing = append(missing, "net.connect: a process can be held to ports, not to hosts")
 	}
-	if len(asked.ExecRun) > 0 {
+	if len(rights.ExecRun) > 0 {
 		missing = append(missing, "exec.run: a process can be kept from starting programs, not to some of them")
 	}
 	slices.Sort(missing)
@@ -72,13 +70,23 @@ func needed(name string) bool {
 func Narrowed(g *policies.Grant) bool { return g != nil && !g.All }
 
 // Process returns what to start so that a program runs with what was granted.
-// dir is the extension's folder, which it may read.
-func Process(g *policies.Grant, program string, args []string, dir string) (string, []string, error) {
-	if !confine.Supported().Complete() {
-		return program, args, nil // listed as not enforced; the mode has decided
+// dir is the extension's folder, which it may read. Walls that cannot stand here
+// are left out, unless strict: Missing has listed them, and the mode decided.
+func Process(g *policies.Grant, program string, args []string, dir string, strict bool) (string, []string, error) {
+	walls := confine.Supported()
+	switch {
+	case strict && !walls.Complete():
+		return "", nil, fmt.Errorf("%s: it must be confined, and this system cannot: %v", policies.CodeCannotEnforce, walls)
+	case len(walls.Enforced) == 0:
+		return program, args, nil
+	}
+	// What cannot start says so itself, and not in the words of the wall.
+	if err := subprocess.Check(subprocess.Options{Path: program, Dir: dir}); err != nil {
+		return "", nil, err
 	}
 	p := confine.Policy{
-		Exec: true, Write: existing(g.FSWrite), FileLimit: uint64(g.Limits.OpenFiles), DataLimit: uint64(g.Limits.Memory),
+		Exec: true, Partly: !strict, Write: existing(append(slices.Clone(g.FSWrite), devices...)),
+		FileLimit: uint64(g.Limits.OpenFiles), DataLimit: uint64(g.Limits.Memory),
 	}
 	p.Read = append(append(existing(g.FSRead), systemDirs(program)...), dir)
 	for _, host := range g.NetConnect {

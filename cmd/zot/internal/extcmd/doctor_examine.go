@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/patriceckhart/zot/cmd/zot/internal/policycmd/gate"
 	"github.com/patriceckhart/zot/cmd/zot/internal/runcmd"
-	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
 	"github.com/patriceckhart/zot/runtime/extension"
 	"github.com/patriceckhart/zot/runtime/extension/discovery"
 	"github.com/patriceckhart/zot/runtime/extension/manifest"
@@ -109,7 +109,7 @@ func (d *diagnosis) loaded(r *runcmd.Rehearsal, c *discovery.Candidate, s extens
 		d.Status = statusSkill
 	default:
 		d.started(s)
-		d.walls(c)
+		d.walls(c, r.Policy())
 	}
 	d.alive = d.Status != statusError && d.Status != statusNotReady
 	if d.alive && d.Status != statusLate && len(d.Warnings)+len(d.Faults) > 0 {
@@ -161,8 +161,10 @@ type module struct {
 }
 
 // walls says what holds the extension, as far as that is less than it asks for.
-func (d *diagnosis) walls(c *discovery.Candidate) {
-	d.Unenforced = workspace.Unenforced(c)
+func (d *diagnosis) walls(c *discovery.Candidate, g *gate.Gate) {
+	if b := g.Bound(c); b != nil {
+		d.Unenforced = slices.Clone(b.Subject().Unenforced)
+	}
 	if c.Manifest.Transport != manifest.WASI {
 		return
 	}

@@ -31,6 +31,7 @@ type explanation struct {
 	Dir        string              `json:"dir"`
 	Version    string              `json:"version,omitempty"`
 	Source     string              `json:"source,omitempty"`
+	Claimed    string              `json:"claimedSource,omitempty"`
 	Digest     string              `json:"digest,omitempty"`
 	Transport  string              `json:"transport,omitempty"`
 	Scope      policies.Scope      `json:"scope"`
@@ -66,9 +67,15 @@ func (c *command) explain(name, use string) error {
 
 func explainOne(p *place, ext *discovery.Candidate, use string) (explanation, error) {
 	b := p.gate.Bound(ext)
+	if b == nil { // only the lock knows of it
+		x := explanation{Extension: ext.Name, Dir: ext.Dir, Claimed: p.gate.Claimed(ext), Scope: policies.ScopeProject, Digest: ext.Pin, Rights: []policies.Atom{}}
+		x.Mode, x.ModeBy = p.gate.Set.Mode()
+		x.Decision, _ = p.gate.Load(ext)
+		return x, nil
+	}
 	s := b.Subject()
 	x := explanation{
-		Extension: s.Name, Dir: ext.Dir, Version: s.Version, Source: p.gate.Source(ext), Digest: s.Digest,
+		Extension: s.Name, Dir: ext.Dir, Version: s.Version, Source: p.gate.Source(ext), Claimed: p.gate.Claimed(ext), Digest: s.Digest,
 		Transport: s.Transport, Scope: s.Scope, Rights: b.Granted().Atoms(), Unenforced: s.Unenforced,
 	}
 	x.Mode, x.ModeBy = p.gate.Set.Mode()
@@ -107,7 +114,11 @@ func (x explanation) text() string {
 	line("because", x.Reason)
 	line("to change", x.Remedy)
 	line("mode", x.Mode.String()+", by "+x.ModeBy.String())
-	line("source", orUnknown(x.Source))
+	source := orUnknown(x.Source)
+	if x.Source == "" && x.Claimed != "" {
+		source = "said to be from " + x.Claimed + ", not fetched from there by this machine"
+	}
+	line("source", source)
 	line("digest", x.Digest)
 	line("transport", x.Transport)
 	for _, l := range x.PerLayer {
@@ -193,6 +204,11 @@ func (c *command) showEffective(p *place) error {
 	}
 	mode, by := p.gate.Set.Mode()
 	fmt.Fprintf(c.Streams.Out, "mode %s, by %s\n", mode, by)
+	for _, ext := range p.plan.Candidates {
+		if d, ok := p.gate.Load(ext); ok && p.gate.Bound(ext) == nil {
+			fmt.Fprintf(c.Streams.Out, "%s: %s\n", ext.Name, schemas.Printable(gate.Sentence(d)))
+		}
+	}
 	for _, x := range all {
 		if x.Verdict == policies.Allow {
 			fmt.Fprintf(c.Streams.Out, "%s: allow, by %s\n", x.Extension, x.By)

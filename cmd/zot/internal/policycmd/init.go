@@ -61,35 +61,44 @@ func (c *command) init(mode, layerName string) error {
 	if err != nil {
 		return err
 	}
-	if err := hasPolicy(file); err != nil {
+	kept, err := policyWithoutMode(file)
+	if err != nil {
 		return err
 	}
-	section := map[string]any{"mode": mode}
-	if err := config.Set(p.Home, file, []string{"policy"}, section); err != nil {
+	path, value, wrote := []string{"policy"}, any(map[string]any{"mode": mode}), "policy"
+	if kept {
+		path, value, wrote = []string{"policy", "mode"}, any(mode), "policy.mode"
+	}
+	if err := config.Set(p.Home, file, path, value); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.Streams.Out, "wrote policy to %s\n", file)
+	fmt.Fprintf(c.Streams.Out, "wrote %s to %s\n", wrote, file)
 	for _, line := range chosen[mode] {
 		fmt.Fprintln(c.Streams.Out, line)
 	}
 	return nil
 }
 
-// hasPolicy refuses a file that has a policy already.
-func hasPolicy(file string) error {
+// policyWithoutMode tells whether a file has a policy that names no mode, which
+// then is all that is missing. It refuses a policy that has one.
+func policyWithoutMode(file string) (bool, error) {
 	data, err := os.ReadFile(file)
 	if os.IsNotExist(err) {
-		return nil
+		return false, nil
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	f, err := document.Parse(file, data)
 	if err != nil {
-		return err
+		return false, err
 	}
-	if n := f.Root.Get("policy"); n != nil {
-		return fmt.Errorf("%s: there is a policy already; change it with zot config edit", document.Place(file, n.Pos))
+	n := f.Root.Get("policy")
+	if n == nil {
+		return false, nil
 	}
-	return nil
+	if n.Kind != document.Object || n.Get("mode") != nil {
+		return false, fmt.Errorf("%s: there is a policy already; change it with zot config edit", document.Place(file, n.Pos))
+	}
+	return true, nil
 }

@@ -37,8 +37,10 @@ func (c *command) lockCmd() *cobra.Command {
 		Short: "Pin extensions to their bytes and rights, and show what changes",
 		Long: `Write the lock of this project, .zot/extensions.lock.json, or with --user your own.
 Extensions that have no entry get one: those of the project's folder, and those
-it recommends with a git source, which are fetched. An entry that is there stays
-as it is; --update NAME replaces it. Nothing is run.
+it recommends with a git source, which are fetched. Of what was fetched a copy
+goes to .zot/store, to be committed, so that whoever clones the project need not
+fetch it. An entry that is there stays as it is; --update NAME replaces it.
+Nothing is run.
 
 With --check nothing is fetched or written: status 27 where the lock would
 change.`,
@@ -140,7 +142,7 @@ func (l *locker) candidates() []*discovery.Candidate {
 	seen := map[string]bool{}
 	for _, ext := range l.plan.Candidates {
 		b := l.gate.Bound(ext)
-		if b == nil || b.Subject().Scope != l.scope || seen[manifest.Fold(ext.Name)] {
+		if b == nil || ext.Pin != "" || b.Subject().Scope != l.scope || seen[manifest.Fold(ext.Name)] {
 			continue
 		}
 		seen[manifest.Fold(ext.Name)] = true
@@ -159,12 +161,31 @@ func (l *locker) vendored(ext *discovery.Candidate) error {
 	if err != nil {
 		return err
 	}
-	old, had := l.old.Lookup(ext.Name)
-	if had { // what was asked for when it was fetched is not on disk
-		entry.Ref, entry.Commit, entry.Platforms = old.Ref, old.Commit, old.Platforms
+	if native(ext.Dir, ext.Manifest) {
+		entry.Digest, entry.Platforms = "", map[string]string{gate.Platform: entry.Digest}
+	}
+	if old, had := l.old.Lookup(ext.Name); had {
+		l.keepOf(&entry, old, ext.Name)
 	}
 	l.put(ext.Name, entry)
 	return nil
+}
+
+// keepOf takes over of an entry that is there what cannot be seen here: what was
+// asked for when it was fetched, and its digests on other platforms.
+func (l *locker) keepOf(entry *lock.Entry, old lock.Entry, name string) {
+	entry.Ref, entry.Commit = old.Ref, old.Commit
+	switch here := entry.DigestFor(gate.Platform); {
+	case old.DigestFor(gate.Platform) == here:
+		entry.Digest, entry.Platforms = old.Digest, old.Platforms
+	case slices.Contains(l.f.update, name): // others are of what was before
+	case len(entry.Platforms) > 0:
+		entry.Platforms = maps.Clone(old.Platforms)
+		if entry.Platforms == nil {
+			entry.Platforms = map[string]string{}
+		}
+		entry.Platforms[gate.Platform] = here
+	}
 }
 
 // entryOf pins a folder.
@@ -184,7 +205,8 @@ func (l *locker) entryOf(m *manifest.Manifest, dir, source, descriptors string) 
 }
 
 // put takes an entry in, and notes what it changes. An entry that is there is
-// replaced only where that was asked for.
+// replaced only where that was asked for, or where it had nothing for this
+// platform and says the same otherwise.
 func (l *locker) put(name string, entry lock.Entry) {
 	old, had := l.old.Lookup(name)
 	diff := difference(name, old, entry, had)
@@ -192,48 +214,17 @@ func (l *locker) put(name string, entry lock.Entry) {
 		return
 	}
 	l.lines = append(l.lines, diff...)
-	if had && !slices.Contains(l.f.update, name) {
+	adds := old.DigestFor(gate.Platform) == "" && len(difference(name, old, withDigests(entry, old), true)) == 0
+	if had && !adds && !slices.Contains(l.f.update, name) {
 		l.stale = append(l.stale, name)
 		return
 	}
 	l.next.Extensions[name] = entry
 }
 
-// difference lists what an entry changes, one thing a line.
-func difference(name string, old, entry lock.Entry, had bool) []string {
-	if !had {
-		lines := []string{fmt.Sprintf("+ %s %s from %s", name, entry.Version, entry.Source), "    digest " + entry.Digest}
-		for _, a := range entry.Permissions.Atoms() {
-			lines = append(lines, "    + "+a.String())
-		}
-		return lines
-	}
-	var out []string
-	for _, f := range [][3]string{
-		{"version", old.Version, entry.Version}, {"source", old.Source, entry.Source}, {"ref", old.Ref, entry.Ref}, {"commit", old.Commit, entry.Commit},
-		{"transport", old.Transport, entry.Transport}, {"digest", old.DigestFor(gate.Platform), entry.DigestFor(gate.Platform)}, {"contributes", old.Descriptors, entry.Descriptors},
-	} {
-		if f[1] != f[2] {
-			out = append(out, fmt.Sprintf("    %s %s -> %s", f[0], orNone(f[1]), orNone(f[2])))
-		}
-	}
-	for _, a := range entry.Permissions.Missing(old.Permissions) {
-		out = append(out, "    + "+a.String())
-	}
-	for _, a := range old.Permissions.Missing(entry.Permissions) {
-		out = append(out, "    - "+a.String())
-	}
-	if len(out) > 0 {
-		out = append([]string{"~ " + name}, out...)
-	}
-	return out
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
+func withDigests(entry, of lock.Entry) lock.Entry {
+	entry.Digest, entry.Platforms = of.Digest, of.Platforms
+	return entry
 }
 
 // dropGone takes out entries of extensions that are not there any more.
@@ -259,6 +250,9 @@ func (l *locker) finish() error {
 		}
 		fmt.Fprintf(l.Streams.Err, "%s is up to date\n", l.path)
 		return nil
+	}
+	if err := l.copyPinned(); err != nil {
+		return err
 	}
 	changed, err := l.next.Save(l.Home, l.path)
 	if err != nil {

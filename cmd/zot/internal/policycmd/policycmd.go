@@ -34,7 +34,7 @@ type Deps struct {
 	Version string
 	// Unenforced lists what this system cannot hold an extension to; nil: all
 	// is enforced.
-	Unenforced func(*discovery.Candidate) []string
+	Unenforced func(*discovery.Candidate, *policies.Grant) []string
 	// Fetch brings an extension from its source to somewhere below into, an
 	// empty folder, and returns its folder and where it came from; nil: package
 	// install does.
@@ -127,14 +127,15 @@ func (c *command) open() (*place, error) {
 		return nil, err
 	}
 	p := &place{Workspace: w}
-	p.plan = discovery.Find(discovery.Options{
-		Home: w.Home.Dir(), ProjectDir: w.ProjectRoot, CWD: w.CWD, Switches: switches, ZotVersion: c.Version,
-		ExtraDirs: w.Settings.Config.Extensions.Dirs,
-	})
-	p.gate = gate.New(gate.Options{
-		Home: w.Home, ProjectRoot: w.ProjectRoot, UserHome: w.UserHome, Settings: w.Settings, Candidates: p.plan.Candidates,
+	p.gate = gate.Open(gate.Options{
+		Home: w.Home, ProjectRoot: w.ProjectRoot, UserHome: w.UserHome, Settings: w.Settings,
 		Environ: w.Environ, Unenforced: c.Unenforced,
 	})
+	p.plan = discovery.Find(discovery.Options{
+		Home: w.Home.Dir(), ProjectDir: w.ProjectRoot, CWD: w.CWD, Switches: switches, ZotVersion: c.Version,
+		ExtraDirs: w.Settings.Config.Extensions.Dirs, Pinned: p.gate.Pinned(),
+	})
+	p.gate.Judge(p.plan.Candidates)
 	return p, nil
 }
 
@@ -142,7 +143,7 @@ func (c *command) open() (*place, error) {
 // first.
 func (p *place) pick(name string) (*discovery.Candidate, error) {
 	for _, c := range p.plan.Lookup(name) {
-		if c.Manifest != nil {
+		if _, judged := p.gate.Load(c); judged || c.Manifest != nil {
 			return c, nil
 		}
 	}

@@ -150,12 +150,102 @@ func TestAPinnedProject(t *testing.T) {
 	w.vendor("todo", `{"tools": ["todo_*"], "net": {"connect": ["x.example:443"]}}`)
 	w.want("ext lock --check", 27, "+ net.connect x.example:443")
 
-	// Another machine: the store is filled from the source, and from nowhere
-	// else.
+	// Another machine, with what was committed: the copy is enough.
 	w.want("ext lock --update todo", 0)
 	w.home += "2"
+	w.want("policy explain guard", 0, "the project is not trusted", "said to be from git+https://example.org/sec/guard")
+	w.want("ext sync --frozen", 0, "guard: stored from the project's copy")
+	// Without it the store is filled from the source, and from nowhere else.
+	copies := filepath.Join(w.project, ".zot/store")
+	if err := os.RemoveAll(copies); err != nil {
+		t.Fatal(err)
+	}
+	w.home += "3"
+	w.want("policy show --effective", 0, "guard: ZP031, denied: its files are neither in the project nor in your store", "run zot ext sync, which fetches it from git+https://example.org/sec/guard")
+	w.want("policy explain guard", 0, "deny (ZP031)", "said to be from", "run zot ext sync")
 	w.want("ext sync --frozen", 22, "guard: not in the store, and nothing is fetched")
 	w.want("ext sync", 0, "guard: fetched from git+https://example.org/sec/guard")
+	w.want("ext sync", 0, "guard: in the store")
+	// Locking again brings the copy back; a copy of what is gone goes.
+	w.want("ext lock", 0, "up to date")
+	if found, _ := os.ReadDir(copies); len(found) != 2 { // and .gitattributes
+		t.Errorf("copies: %v", found)
+	}
+	w.write("project/.zot/config.json", `{"policy": {"mode": "pinned"}}`)
+	w.want("ext lock", 0, "- guard")
+	if found, _ := os.ReadDir(copies); len(found) != 1 {
+		t.Errorf("copies: %v", found)
+	}
+	w.noMarker()
+}
+
+// A policy that only recommends has no mode yet, and gets one.
+func TestInitKeepsWhatIsThere(t *testing.T) {
+	w := newWorld(t)
+	w.write("project/.zot/config.json", "{\n  // ours\n  \"policy\": {\"recommend\": [{\"name\": \"guard\", \"source\": \"https://example.org/sec/guard#v1\"}]}\n}\n")
+	w.want("policy init --mode pinned", 0, "wrote policy.mode to PROJECT/.zot/config.json")
+	text, _ := os.ReadFile(filepath.Join(w.project, ".zot/config.json"))
+	if !strings.Contains(string(text), "// ours") || !strings.Contains(string(text), "recommend") {
+		t.Errorf("file holds %s", text)
+	}
+	w.want("ext lock", 0, "+ guard")
+	w.want("policy check", 0, "mode pinned")
+}
+
+// A project may not tell where bytes come from: a rule about sources goes by
+// what this machine fetched, and by nothing that a lock claims.
+func TestClaimedSourcesPassNoRule(t *testing.T) {
+	w := newWorld(t)
+	w.write("project/.zot/config.json", `{"policy": {"mode": "locked", "recommend": [{"name": "guard", "source": "https://example.org/sec/guard"}]}}`)
+	w.want("ext lock", 0)
+	rule := `{"policy": {"rules": [{"id": "ours", "decision": "allow", "match": {"source": "git+https://example.org/sec/**"}}]}}`
+	approve := func() {
+		g := w.gate()
+		if err := g.Approve(trust.NewRecord(g.Identity, g.Bundle, time.Now())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.home += "2" // somebody else's machine, which has only the clone
+	w.write(filepath.Base(w.home)+"/config.json", rule)
+	approve()
+	w.want("policy explain guard", 0, "deny (ZP020)", "the source that the lock names was not seen here")
+	w.want("ext sync", 0, "guard: fetched from")
+	w.want("policy explain guard", 0, "allow (ZP001)")
+}
+
+// A program that was built for one system has a digest for each.
+func TestPlatformsOfPrograms(t *testing.T) {
+	w := newWorld(t)
+	w.vendor("built", `{"tools": ["x"]}`)
+	w.write("project/.zot/extensions/built/run.sh", "\x7fELF of this system")
+	w.want("ext lock", 0, "+ built")
+	path := filepath.Join(w.project, ".zot/extensions.lock.json")
+	text, _ := os.ReadFile(path)
+	here := `"` + gate.Platform + `"`
+	if !strings.Contains(string(text), `"platforms": {`) || !strings.Contains(string(text), here) || strings.Contains(string(text), `"digest"`) {
+		t.Fatalf("lock holds %s", text)
+	}
+	w.want("ext verify", 0, "built (project): ok")
+	// On a system that the lock does not know.
+	other := strings.Replace(string(text), here, `"plan9/mips"`, 1)
+	w.write("project/.zot/extensions.lock.json", other)
+	w.want("ext verify", 22, "drift ZP036")
+	w.want("policy explain built", 0, "ZP010")
+	w.want("ext lock --check", 27)
+	w.want("ext lock", 0, "digest none -> zt1:")
+	text, _ = os.ReadFile(path)
+	if !strings.Contains(string(text), "plan9/mips") || !strings.Contains(string(text), here) {
+		t.Errorf("lock holds %s", text)
+	}
+	w.want("ext lock", 0, "up to date")
+	w.want("ext verify", 0)
+	// A new program makes those of other systems old.
+	w.write("project/.zot/extensions/built/run.sh", "\x7fELF, newer")
+	w.want("ext lock", 27)
+	w.want("ext lock --update built", 0)
+	if text, _ = os.ReadFile(path); strings.Contains(string(text), "plan9/mips") {
+		t.Errorf("lock holds %s", text)
+	}
 }
 
 func TestNothingOfAnUntrustedProjectRuns(t *testing.T) {
@@ -210,8 +300,13 @@ func (w *world) gate() *gate.Gate {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	plan := discovery.Find(discovery.Options{Home: w.home, ProjectDir: w.project, CWD: w.project})
-	return gate.New(gate.Options{Home: ws.Home, ProjectRoot: ws.ProjectRoot, Settings: ws.Settings, Candidates: plan.Candidates, Environ: ws.Environ, Headless: true})
+	g := gate.Open(gate.Options{Home: ws.Home, ProjectRoot: ws.ProjectRoot, Settings: ws.Settings, Environ: ws.Environ, Headless: true})
+	g.Judge(w.candidates(g))
+	return g
+}
+
+func (w *world) candidates(g *gate.Gate) []*discovery.Candidate {
+	return discovery.Find(discovery.Options{Home: w.home, ProjectDir: w.project, CWD: w.project, Pinned: g.Pinned()}).Candidates
 }
 
 func TestGateHolds(t *testing.T) {

@@ -2,7 +2,9 @@ package policycmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -98,7 +100,7 @@ func (l *locker) recommended(ctx context.Context, r policies.Recommendation) err
 		return err
 	}
 	entry.Ref, entry.Commit = f.origin.Ref, f.origin.Commit
-	if _, _, err := (lock.Store{Dir: l.Home.StoreDir()}).Put(f.dir); err != nil {
+	if err := storeAs(l.place, f.dir, entry.Digest, source); err != nil {
 		return err
 	}
 	l.put(r.Name, entry)
@@ -131,11 +133,9 @@ func (c *command) sync(ctx context.Context, frozen bool) error {
 	if p.gate.ProjectLock == nil {
 		return fmt.Errorf("this project has no lock; run zot ext lock")
 	}
-	store := lock.Store{Dir: p.Home.StoreDir()}
 	bad := 0
 	for _, name := range slices.Sorted(maps.Keys(p.gate.ProjectLock.Extensions)) {
-		entry := p.gate.ProjectLock.Extensions[name]
-		state, err := c.syncOne(ctx, p, store, name, entry, frozen)
+		state, err := c.syncOne(ctx, p, p.gate.ProjectLock.Extensions[name], frozen)
 		if err != nil {
 			bad++
 			state = err.Error()
@@ -148,35 +148,65 @@ func (c *command) sync(ctx context.Context, frozen bool) error {
 	return nil
 }
 
-func (c *command) syncOne(ctx context.Context, p *place, store lock.Store, name string, entry lock.Entry, frozen bool) (string, error) {
+func storeOf(p *place) lock.Store { return lock.Store{Dir: p.Home.StoreDir()} }
+
+// syncOne brings one extension into the store. What is there already is fetched
+// all the same, unless frozen, where nothing proves yet that it comes from the
+// source that the lock names.
+func (c *command) syncOne(ctx context.Context, p *place, entry lock.Entry, frozen bool) (string, error) {
 	want := entry.DigestFor(gate.Platform)
 	if want == "" {
-		return "", fmt.Errorf("%s: the lock has no digest for %s", policies.CodePlatformMissing, gate.Platform)
+		return "", fmt.Errorf("%s: the lock has no digest for %s; run zot ext lock here", policies.CodePlatformMissing, gate.Platform)
 	}
-	if _, err := store.Open(want); err == nil {
+	store := storeOf(p)
+	_, err := store.Open(want)
+	here := err == nil
+	if !gate.FromElsewhere(entry) {
+		if here {
+			return "in the store", nil
+		}
+		rel := strings.TrimPrefix(entry.Source, "vendored:")
+		return "stored from " + rel, storeAs(p, filepath.Join(p.ProjectRoot, filepath.FromSlash(rel)), want, "")
+	}
+	if here && (frozen || store.CameFrom(want, entry.Source)) {
 		return "in the store", nil
 	}
-	if rel, ok := strings.CutPrefix(entry.Source, "vendored:"); ok {
-		return "stored from " + rel, storeAs(store, filepath.Join(p.ProjectRoot, filepath.FromSlash(rel)), want)
-	}
 	if frozen {
-		return "", fmt.Errorf("not in the store, and nothing is fetched with --frozen")
+		return c.fromCopy(p, want)
 	}
-	source := strings.TrimPrefix(strings.TrimPrefix(entry.Source, "git+"), "path:")
-	if entry.Commit != "" {
-		source += "#" + entry.Commit
-	}
-	f, clean, err := c.fetch(ctx, p, source)
+	f, clean, err := c.fetch(ctx, p, addressOf(entry))
 	if err != nil {
 		return "", err
 	}
 	defer clean()
-	return "fetched from " + entry.Source, storeAs(store, f.dir, want)
+	return "fetched from " + entry.Source, storeAs(p, f.dir, want, entry.Source)
+}
+
+// addressOf is what the entry's source is fetched by.
+func addressOf(entry lock.Entry) string {
+	address := strings.TrimPrefix(strings.TrimPrefix(entry.Source, "git+"), "path:")
+	if entry.Commit != "" {
+		address += "#" + entry.Commit
+	}
+	return address
+}
+
+// fromCopy stores the copy that the project carries.
+func (c *command) fromCopy(p *place, want string) (string, error) {
+	dir, err := gate.Copies(p.ProjectRoot).Open(want)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("not in the store, and nothing is fetched with --frozen")
+	}
+	if err != nil {
+		return "", err
+	}
+	return "stored from the project's copy", storeAs(p, dir, want, "")
 }
 
 // storeAs stores a folder that must have the digest; another one is taken out
-// again.
-func storeAs(store lock.Store, dir, want string) error {
+// again. source is where it was just fetched from, or empty.
+func storeAs(p *place, dir, want, source string) error {
+	store := storeOf(p)
 	got, _, err := store.Put(dir)
 	if err != nil {
 		return err
@@ -185,5 +215,42 @@ func storeAs(store lock.Store, dir, want string) error {
 		_ = store.Remove(got)
 		return fmt.Errorf("%s: has digest %s, and the lock pins %s", policies.CodeContentDrift, got, want)
 	}
-	return nil
+	if source == "" {
+		return nil
+	}
+	return store.Note(p.Home, want, source)
+}
+
+// copyPinned puts a copy of each extension that only the lock names into the
+// project, as far as this machine has it, and takes out those that it does not
+// name any more.
+func (l *locker) copyPinned() error {
+	if l.scope != policies.ScopeProject {
+		return nil
+	}
+	copies, wanted := gate.Copies(l.ProjectRoot), map[string]bool{}
+	for _, entry := range l.next.Extensions {
+		digest := entry.DigestFor(gate.Platform)
+		path, err := copies.Path(digest)
+		if !gate.FromElsewhere(entry) || err != nil {
+			continue
+		}
+		wanted[filepath.Base(path)] = true
+		if dir, err := storeOf(l.place).Open(digest); err == nil {
+			if _, _, err := copies.Put(dir); err != nil {
+				return err
+			}
+		}
+	}
+	entries, err := os.ReadDir(copies.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		digest := strings.Replace(e.Name(), "-", ":", 1)
+		if lock.IsDigest(digest) && !wanted[e.Name()] {
+			err = errors.Join(err, copies.Remove(digest))
+		}
+	}
+	return err
 }

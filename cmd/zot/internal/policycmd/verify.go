@@ -75,7 +75,7 @@ func verifyOne(p *place, ext *discovery.Candidate, scope policies.Scope) verifie
 	if scope == policies.ScopeProject {
 		file = p.gate.ProjectLock
 	}
-	facts := file.Facts(lock.Found{Name: ext.Name, Source: p.gate.Source(ext), Digest: v.Digest, Descriptors: gate.Descriptors(ext), Platform: gate.Platform})
+	facts := file.Facts(lock.Found{Name: ext.Name, Source: p.gate.Claimed(ext), Digest: v.Digest, Descriptors: gate.Descriptors(ext), Platform: gate.Platform})
 	if !facts.Entry {
 		v.State, v.Code = "unlocked", policies.CodeNoLockEntry
 		return v
@@ -88,7 +88,7 @@ func verifyOne(p *place, ext *discovery.Candidate, scope policies.Scope) verifie
 	case facts.ContentDrift:
 		v.State, v.Code, v.Detail = "drift", policies.CodeContentDrift, "its files are not those that were locked"+changedFiles(p, v, t)
 	case facts.SourceDrift:
-		v.State, v.Code, v.Detail = "drift", policies.CodeSourceDrift, "locked from "+entry.Source+", found from "+orUnknown(p.gate.Source(ext))
+		v.State, v.Code, v.Detail = "drift", policies.CodeSourceDrift, "locked from "+entry.Source+", found from "+orUnknown(p.gate.Claimed(ext))
 	case facts.DescriptorDrift:
 		v.State, v.Code, v.Detail = "drift", policies.CodeDescriptorDrift, "it contributes other commands, tools or panels"
 	}

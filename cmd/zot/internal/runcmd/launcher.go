@@ -114,6 +114,13 @@ func (l *launcher) launch(ctx context.Context, stderr io.Writer) (transports.Con
 	return l.process(ctx, path, dir, stderr)
 }
 
+// strict tells whether it must not run without the walls that its rights call
+// for.
+func (l *launcher) strict() bool {
+	mode, _ := l.gate.Set.Mode()
+	return mode == policies.Locked || l.gate.Set.Enforce() == policies.EnforceRequire
+}
+
 // fromStore puts the code into the store and returns the folder in it, whose
 // bytes are those that the policy judged.
 func (l *launcher) fromStore() (string, error) {
@@ -140,7 +147,7 @@ func (l *launcher) process(ctx context.Context, path, dir string, stderr io.Writ
 	args := l.m.Args
 	if confinement.Narrowed(l.granted) {
 		var err error
-		if path, args, err = confinement.Process(l.granted, path, args, dir); err != nil {
+		if path, args, err = confinement.Process(l.granted, path, args, dir, l.strict()); err != nil {
 			return nil, err
 		}
 	}
@@ -158,14 +165,13 @@ func (l *launcher) module(ctx context.Context, path string, stderr io.Writer) (t
 	if l.bound != nil {
 		limits = l.bound.Limits()
 	}
-	mode, _ := l.gate.Set.Mode()
 	conn, err := wasi.Start(ctx, wasi.Options{
 		Path: path, Name: l.m.Name, Args: l.m.Args, Env: l.env,
 		Mounts:   confinement.Mounts(l.granted, l.dataDir(), limits),
 		MemPages: confinement.Pages(limits), CallMax: limits.CPUPerCall, StartMax: limits.Startup, OpenFiles: int(limits.OpenFiles),
 		Isolation: wasi.Isolation(l.p.w.Settings.Config.Extensions.Isolation),
 		Cache:     l.p.w.Home.Path("cache", "wasm"), Stderr: stderr, MaxFrame: l.maxFrame(),
-		RequireConfinement: mode == policies.Locked,
+		RequireConfinement: l.strict(),
 	})
 	if err != nil {
 		return nil, err

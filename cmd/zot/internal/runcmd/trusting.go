@@ -147,7 +147,7 @@ func extensionLines(c *discovery.Candidate, ext trust.Extension, change trust.Ch
 		sort.Strings(words)
 		lines = append(lines, "  asks for "+strings.Join(words, ", "))
 	}
-	for _, u := range workspace.Unenforced(c) {
+	for _, u := range workspace.Unenforced(c, ext.Permissions) {
 		lines = append(lines, "  not enforced here: "+u)
 	}
 	return lines

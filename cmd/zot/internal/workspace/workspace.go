@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/patriceckhart/zot/cmd/zot/internal/confinement"
 	"github.com/patriceckhart/zot/cmd/zot/internal/policycmd/gate"
@@ -41,6 +42,20 @@ type Workspace struct {
 
 	opts     Options
 	approved bool // the project's preferences hold
+
+	mu     sync.Mutex
+	opened *gate.Gate // of the reading of the settings, not used yet
+	judged *judgement // the latest
+}
+
+// A judgement is an answer of Judge, and to what.
+type judgement struct {
+	explicit    []string
+	noDiscovery bool
+	version     string
+	plan        discovery.Plan
+	gate        *gate.Gate
+	err         error
 }
 
 // Open finds the place and reads its settings. Nothing is created. What a
@@ -61,15 +76,33 @@ func (w *Workspace) load(o Options) error {
 	if w.Settings, err = config.Load(w.configOptions(false)); err != nil {
 		return err
 	}
-	_, g, err := w.Judge(nil, false, "")
-	if err != nil {
-		return nil // whoever looks for extensions says so
-	}
+	g := gate.Open(w.gateOptions())
 	w.Trusted = g.Trusted
 	if w.approved = g.SettingsTrusted(); w.approved {
-		w.Settings, err = config.Load(w.configOptions(true))
+		if w.Settings, err = config.Load(w.configOptions(true)); err == nil {
+			g.Reread(w.Settings)
+		}
 	}
+	w.mu.Lock()
+	w.opened, w.judged = g, nil
+	w.mu.Unlock()
 	return err
+}
+
+func (w *Workspace) gateOptions() gate.Options {
+	return gate.Options{
+		Home: w.Home, ProjectRoot: w.ProjectRoot, UserHome: w.UserHome, Settings: w.Settings,
+		Environ: w.Environ, Headless: w.opts.Headless, Trust: w.opts.Trust, Unenforced: Unenforced,
+	}
+}
+
+// Again is the same place with everything read anew: settings, policies, locks
+// and what was approved. The old one stays as it is, for those who use it.
+func (w *Workspace) Again() (*Workspace, error) {
+	fresh := &Workspace{
+		CWD: w.CWD, ProjectRoot: w.ProjectRoot, UserHome: w.UserHome, Home: w.Home, HomeOrigin: w.HomeOrigin, Environ: w.Environ,
+	}
+	return fresh, fresh.load(w.opts)
 }
 
 // Trust goes on with the project trusted, as its user just said.
@@ -158,15 +191,32 @@ func (w *Workspace) Extensions(explicit []string, noDiscovery bool, version stri
 }
 
 // Judge finds every extension and brings the policy to them. The gate answers
-// for each what it may do; it is there even with an error.
+// for each what it may do; it is there even with an error. Asked the same again
+// it gives the same answer: what changed since is seen by [Workspace.Again].
 func (w *Workspace) Judge(explicit []string, noDiscovery bool, version string) (discovery.Plan, *gate.Gate, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	j := w.judged
+	if j == nil || !slices.Equal(j.explicit, explicit) || j.noDiscovery != noDiscovery || j.version != version {
+		j = &judgement{explicit: explicit, noDiscovery: noDiscovery, version: version}
+		j.plan, j.gate, j.err = w.judge(explicit, noDiscovery, version)
+		w.judged = j
+	}
+	return j.plan, j.gate, j.err
+}
+
+func (w *Workspace) judge(explicit []string, noDiscovery bool, version string) (discovery.Plan, *gate.Gate, error) {
 	c := w.Settings.Config.Extensions
 	o := discovery.Options{
 		Explicit: explicit, CWD: w.CWD, NoDiscovery: noDiscovery || !c.Enabled, ZotVersion: version,
 		ExtraDirs: c.Dirs,
 	}
+	g := w.opened
+	if w.opened = nil; g == nil {
+		g = gate.Open(w.gateOptions())
+	}
 	if c.Project {
-		o.ProjectDir = w.ProjectRoot
+		o.ProjectDir, o.Pinned = w.ProjectRoot, g.Pinned()
 	}
 	if c.Global {
 		o.Home = w.Home.Dir()
@@ -174,15 +224,12 @@ func (w *Workspace) Judge(explicit []string, noDiscovery bool, version string) (
 	switches, err := discovery.ReadSwitches(w.Home.Dir(), w.ProjectRoot)
 	o.Switches = switches
 	found := discovery.Find(o)
-	g := gate.New(gate.Options{
-		Home: w.Home, ProjectRoot: w.ProjectRoot, UserHome: w.UserHome, Settings: w.Settings,
-		Candidates: found.Candidates, Environ: w.Environ, Headless: w.opts.Headless, Trust: w.opts.Trust,
-		Unenforced: Unenforced,
-	})
+	g.Judge(found.Candidates)
 	mode, _ := g.Set.Mode()
 	o.NoLinks = mode > policies.Open
 	o.Hold = func(c *discovery.Candidate) string { return w.hold(g, c) }
-	return discovery.Find(o), g, err
+	found.Settle(o)
+	return found, g, err
 }
 
 // hold keeps back what the settings switch off, and what the policy or missing
@@ -194,5 +241,8 @@ func (w *Workspace) hold(g *gate.Gate, c *discovery.Candidate) string {
 	return g.Hold(c)
 }
 
-// Unenforced lists what this system cannot hold an extension to.
-func Unenforced(c *discovery.Candidate) []string { return confinement.Missing(c.Manifest) }
+// Unenforced lists what this system cannot hold an extension to that has these
+// rights.
+func Unenforced(c *discovery.Candidate, rights *policies.Grant) []string {
+	return confinement.Missing(c.Manifest, rights)
+}

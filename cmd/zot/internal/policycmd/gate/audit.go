@@ -7,6 +7,7 @@ import (
 	"github.com/patriceckhart/zot/policies"
 	"github.com/patriceckhart/zot/policies/audit"
 	"github.com/patriceckhart/zot/runtime/extension/discovery"
+	"github.com/patriceckhart/zot/runtime/extension/manifest"
 )
 
 // openLog opens the log of decisions where the policy demands one: whether it
@@ -31,9 +32,10 @@ func (g *Gate) closed() (policies.Decision, bool) {
 
 // Load decides whether a candidate may start.
 func (g *Gate) Load(c *discovery.Candidate) (policies.Decision, bool) {
-	b := g.bound[c.Dir]
+	b := g.bound[keyOf(c)]
 	if b == nil {
-		return policies.Decision{}, false
+		d, absent := g.absent[manifest.Fold(c.Name)]
+		return d, absent && c.Pin != "" && c.Manifest == nil
 	}
 	if d, closed := g.closed(); closed {
 		return d, true
@@ -55,9 +57,12 @@ func (g *Gate) Log(session string) error {
 		if !ok {
 			continue
 		}
-		s := g.bound[c.Dir].Subject()
-		r := audit.Of(d, s.Name)
-		r.Digest, r.Unenforced, r.Session, r.Policy = s.Digest, s.Unenforced, session, g.PolicyDigest()
+		r := audit.Of(d, c.Name)
+		r.Session, r.Policy, r.Digest = session, g.PolicyDigest(), c.Pin
+		if b := g.bound[keyOf(c)]; b != nil {
+			s := b.Subject()
+			r.Digest, r.Unenforced = s.Digest, s.Unenforced
+		}
 		if err := g.log.Append(r); err != nil {
 			return err
 		}

@@ -7,12 +7,8 @@
 package gate
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/patriceckhart/zot/config"
@@ -23,7 +19,6 @@ import (
 	"github.com/patriceckhart/zot/policies/tree"
 	"github.com/patriceckhart/zot/policies/trust"
 	"github.com/patriceckhart/zot/runtime/extension/discovery"
-	"github.com/patriceckhart/zot/runtime/extension/install"
 )
 
 // Options say what to look at.
@@ -41,9 +36,9 @@ type Options struct {
 	Headless bool
 	// Trust says that the project is trusted for this run.
 	Trust bool
-	// Unenforced lists what this system cannot hold a candidate to; nil: all is
-	// enforced.
-	Unenforced func(*discovery.Candidate) []string
+	// Unenforced lists what this system cannot hold a candidate to that has these
+	// rights; nil: all is enforced.
+	Unenforced func(*discovery.Candidate, *policies.Grant) []string
 }
 
 // A Gate knows the policy for every candidate.
@@ -68,33 +63,83 @@ type Gate struct {
 	// LogErr says why the log of decisions cannot be written.
 	LogErr error
 
-	log   *audit.Log
-	opts  Options
-	cache *tree.Cache
-	bound map[string]*policies.Bound // by folder
+	log    *audit.Log
+	opts   Options
+	cache  *tree.Cache
+	bound  map[found]*policies.Bound
+	absent map[string]policies.Decision // what the lock names and nobody has, by folded name
 }
+
+// A found is a candidate by where it was found: one folder may be found twice.
+type found struct {
+	scope discovery.Scope
+	dir   string
+}
+
+func keyOf(c *discovery.Candidate) found { return found{c.Scope, c.Dir} }
 
 // DigestVariable is the variable that trusts exactly one bundle.
 const DigestVariable = "ZOT_TRUST_DIGEST"
 
-// New reads what there is. It never fails: what cannot be read is said in the
-// fields that end in Err, and closes what depends on it.
+// New is [Open], and judges the candidates.
 func New(o Options) *Gate {
-	g := &Gate{opts: o, cache: tree.OpenCache(o.Home), bound: map[string]*policies.Bound{}}
-	g.Set = policies.Load(Sections(o))
-	g.Set.Headless = o.Headless
-	g.openLog()
+	g := Open(o)
+	g.Judge(o.Candidates)
+	return g
+}
+
+// Open reads what there is. It never fails: what cannot be read is said in the
+// fields that end in Err, and closes what depends on it.
+func Open(o Options) *Gate {
+	g := &Gate{opts: o, cache: tree.OpenCache(o.Home), bound: map[found]*policies.Bound{}, absent: map[string]policies.Decision{}}
+	sections := Sections(o)
+	g.Set = policies.Load(sections)
 	g.UserLock = g.readLock(o.Home.LockFile())
 	if o.ProjectRoot != "" {
 		g.project()
-	}
-	for _, c := range o.Candidates {
-		if c.Manifest != nil {
-			g.bound[c.Dir] = g.Set.Bind(g.subject(c))
+		if held := g.heldSections(); len(held) > 0 {
+			g.Set = policies.Load(append(sections, held...))
 		}
 	}
-	_ = g.cache.Save(o.Home) // without it the next start only takes longer
+	g.Set.Headless = o.Headless
+	g.openLog()
 	return g
+}
+
+// Reread takes settings that were read again of the same files: the project's
+// preferences count now.
+func (g *Gate) Reread(s *config.Settings) { g.opts.Settings = s }
+
+// Judge brings the policy to all extensions that were found, held back or not.
+func (g *Gate) Judge(candidates []*discovery.Candidate) {
+	g.opts.Candidates = candidates
+	if g.Bundle != nil {
+		g.fillBundle()
+	}
+	for _, c := range candidates {
+		if c.Manifest != nil {
+			g.bound[keyOf(c)] = g.bind(c)
+		}
+	}
+	_ = g.cache.Save(g.opts.Home) // without it the next start only takes longer
+}
+
+// bind binds the policy to a candidate, and then once more with what this
+// system cannot hold it to: that depends on what it may do.
+func (g *Gate) bind(c *discovery.Candidate) *policies.Bound {
+	s := g.subject(c)
+	b := g.Set.Bind(s)
+	if g.opts.Unenforced == nil {
+		return b
+	}
+	rights := b.Asked()
+	if b.Load().Allowed() {
+		rights = b.Granted()
+	}
+	if s.Unenforced = g.opts.Unenforced(c, rights); len(s.Unenforced) > 0 {
+		b = g.Set.Bind(s)
+	}
+	return b
 }
 
 // Sections collects the policy of all layers.
@@ -128,254 +173,8 @@ func (g *Gate) readLock(path string) *lock.File {
 	return f
 }
 
-// project finds out what of the project is trusted.
-func (g *Gate) project() {
-	o := g.opts
-	g.Identity = trust.Identify(o.ProjectRoot, o.UserHome)
-	g.ProjectLock = g.readLock(home.ProjectLockFile(o.ProjectRoot))
-	g.Bundle, g.BundleErr = trust.Scan(o.ProjectRoot, g.furtherDirs(), g.cache)
-	if g.BundleErr == nil {
-		g.fillBundle()
-	}
-	g.Approved, g.ApprovedErr = trust.Store{Home: o.Home}.Lookup(g.Identity)
-	digest := variable(o.Environ, DigestVariable)
-	switch {
-	case g.BundleErr != nil:
-	case o.Trust:
-		g.Trusted, g.TrustedBy = true, "flag"
-	case digest != "" && digest == g.Bundle.Digest:
-		g.Trusted, g.TrustedBy = true, "digest"
-	case g.Approved != nil:
-		g.Trusted, g.TrustedBy = true, "record"
-	}
-}
-
-// furtherDirs are folders of extensions and skills that the project names
-// outside .zot, relative to it.
-func (g *Gate) furtherDirs() []string {
-	var out []string
-	for _, layer := range []config.Layer{config.Project, config.Local} {
-		for _, e := range g.opts.Settings.SetBy(layer) {
-			if key := config.FormatPath(e.Path); key != "extensions.dirs" && key != "skills.dirs" {
-				continue
-			}
-			for _, dir := range e.Value.([]string) {
-				if rel, err := filepath.Rel(g.opts.ProjectRoot, dir); err == nil {
-					out = append(out, filepath.ToSlash(rel))
-				}
-			}
-		}
-	}
-	return out
-}
-
-// fillBundle says what the project's extensions ask for and what its settings
-// would change.
-func (g *Gate) fillBundle() {
-	for _, c := range g.opts.Candidates {
-		if c.Manifest == nil || !g.ofProject(c) {
-			continue
-		}
-		if _, taken := g.Bundle.Extensions[c.Manifest.Name]; taken {
-			continue // a second folder of that name, which stays unapproved
-		}
-		rel, err := filepath.Rel(g.opts.ProjectRoot, c.Dir)
-		permissions, permErr := policies.ParsePermissions(c.Manifest.Permissions)
-		if err != nil || permErr != nil {
-			continue // it stays unapproved
-		}
-		m := c.Manifest
-		g.Bundle.Extensions[m.Name] = trust.Extension{
-			Dir:         filepath.ToSlash(rel),
-			Start:       trust.Start(string(m.Transport), m.Exec, m.Args, m.Env, m.Skills),
-			Permissions: policies.AskedFor(permissions, string(m.Transport)),
-		}
-	}
-	for _, layer := range []config.Layer{config.Project, config.Local} {
-		for _, e := range g.opts.Settings.SetBy(layer) {
-			if !e.Key.Discovery {
-				g.Bundle.Settings = append(g.Bundle.Settings, config.FormatPath(e.Path)+" = "+e.Literal())
-			}
-		}
-	}
-}
-
-// ofProject tells whether a candidate comes with the project.
-func (g *Gate) ofProject(c *discovery.Candidate) bool {
-	return scopeOf(c, g.opts.ProjectRoot) == policies.ScopeProject
-}
-
-// scopeOf is the policy's word for where a candidate was found. A further
-// folder counts as the project's where it lies inside it.
-func scopeOf(c *discovery.Candidate, projectRoot string) policies.Scope {
-	switch {
-	case c.Scope == discovery.ScopeFlag:
-		return policies.ScopeFlag
-	case c.Scope == discovery.ScopeProject, projectRoot != "" && home.Inside(c.Dir, projectRoot):
-		return policies.ScopeProject
-	}
-	return policies.ScopeUser
-}
-
-// SettingsTrusted tells whether the project's preferences may hold: it is
-// trusted, and no preference is there that was not approved.
-func (g *Gate) SettingsTrusted() bool {
-	if !g.Trusted {
-		return false
-	}
-	return g.TrustedBy != "record" || len(g.Approved.NewSettings(g.Bundle.Settings)) == 0
-}
-
-// Change is what of the project has not been approved yet.
-func (g *Gate) Change() trust.Change {
-	if g.Bundle == nil || g.Trusted && g.TrustedBy != "record" {
-		return trust.Change{}
-	}
-	return g.Approved.Compare(g.Bundle)
-}
-
-// Approve remembers the project as it is now.
-func (g *Gate) Approve(r *trust.Record) error {
-	return trust.Store{Home: g.opts.Home}.Approve(g.Identity, r)
-}
-
-// subject puts together all that is known of a candidate.
-func (g *Gate) subject(c *discovery.Candidate) policies.Subject {
-	m := c.Manifest
-	s := policies.Subject{
-		Name: m.Name, Version: m.Version, Transport: string(m.Transport), Scope: scopeOf(c, g.opts.ProjectRoot),
-		Launcher: policies.FetchingLauncher(m.Exec, m.Args), Source: g.Source(c),
-	}
-	permissions, err := policies.ParsePermissions(m.Permissions)
-	if err != nil {
-		permissions = &policies.Grant{} // discovery has reported the manifest
-	}
-	s.Requests = permissions
-	if g.opts.Unenforced != nil {
-		s.Unenforced = g.opts.Unenforced(c)
-	}
-	file := g.lockOf(s.Scope)
-	if g.needsDigest(s, file) {
-		s.Digest = g.digest(c)
-	}
-	s.Lock = file.Facts(lock.Found{Name: m.Name, Source: s.Source, Digest: s.Digest, Descriptors: Descriptors(c), Platform: Platform})
-	s.Approval, s.Untrusted = nil, s.Scope == policies.ScopeProject && !g.Trusted
-	if s.Scope == policies.ScopeProject && g.Trusted {
-		var changed []string
-		s.Approval, changed = g.approval(c)
-		s.Lock.Changed = append(s.Lock.Changed, changed...)
-	}
-	s.Roots = policies.Roots{Project: g.opts.ProjectRoot, Data: g.opts.Home.DataDir(m.Name), Extension: c.Dir, Tmp: os.TempDir()}
-	return s
-}
-
-// Platform is how the lock names this system.
-const Platform = runtime.GOOS + "/" + runtime.GOARCH
-
-// approval is what holds for a candidate of the trusted project. What was
-// approved is a folder, and not whatever else goes by its name.
-func (g *Gate) approval(c *discovery.Candidate) (*policies.Grant, []string) {
-	name := c.Manifest.Name
-	ext, ok := g.Bundle.Extensions[name]
-	rel, err := filepath.Rel(g.opts.ProjectRoot, c.Dir)
-	if !ok || err != nil || filepath.ToSlash(rel) != ext.Dir {
-		return nil, nil
-	}
-	if g.TrustedBy != "record" {
-		return ext.Permissions, nil
-	}
-	return g.Approved.Approval(name, g.Bundle)
-}
-
-func (g *Gate) lockOf(scope policies.Scope) *lock.File {
-	if scope == policies.ScopeProject {
-		return g.ProjectLock
-	}
-	return g.UserLock
-}
-
-// needsDigest tells whether an extension's files have to be read: hashing is
-// for those that a lock or a rule speaks of.
-func (g *Gate) needsDigest(s policies.Subject, file *lock.File) bool {
-	mode, _ := g.Set.Mode()
-	if mode > policies.Open || g.Set.UsesDigests() {
-		return true
-	}
-	if file == nil {
-		return false
-	}
-	_, locked := file.Lookup(s.Name)
-	return locked
-}
-
-// digest hashes a candidate's folder. In the strict modes every byte is read
-// again; else what has not changed is taken as it was.
-func (g *Gate) digest(c *discovery.Candidate) string {
-	o := tree.Options{Cache: g.cache}
-	if mode, _ := g.Set.Mode(); mode > policies.Open {
-		o.Cache = nil
-	}
-	t, err := tree.Hash(c.Dir, o)
-	if err != nil {
-		return "" // not known, which counts against it
-	}
-	return t.Digest()
-}
-
-// Source is where a candidate comes from, normalized; empty where that is not
-// known.
-func (g *Gate) Source(c *discovery.Candidate) string {
-	raw := ""
-	switch scopeOf(c, g.opts.ProjectRoot) {
-	case policies.ScopeProject:
-		if rel, err := filepath.Rel(g.opts.ProjectRoot, c.Dir); err == nil {
-			raw = "vendored:" + filepath.ToSlash(rel)
-		}
-	case policies.ScopeFlag:
-		raw = "path:" + filepath.ToSlash(c.Dir)
-	default:
-		raw = "path:" + filepath.ToSlash(c.Dir)
-		if o, ok, err := install.OriginOf(g.opts.Home.Dir(), c.Folder); err == nil && ok {
-			raw = OriginSource(o)
-		}
-	}
-	norm, err := policies.NormalizeSource(raw)
-	if err != nil {
-		return ""
-	}
-	return norm
-}
-
-// OriginSource writes the origin of an installed extension as a source.
-func OriginSource(o install.Origin) string {
-	address := o.URL
-	if address == "" {
-		address = "path:" + filepath.ToSlash(o.Path)
-	}
-	if o.Subdir != "" && !strings.HasPrefix(address, "path:") {
-		address += "//" + o.Subdir
-	}
-	return address
-}
-
-// Descriptors is the digest of what a candidate's manifest contributes.
-func Descriptors(c *discovery.Candidate) string {
-	if !c.Manifest.Contributes.Declared {
-		return ""
-	}
-	raw, err := json.Marshal(c.Manifest.Contributes)
-	if err != nil {
-		return ""
-	}
-	d, err := lock.Descriptors(raw)
-	if err != nil {
-		return ""
-	}
-	return d
-}
-
 // Bound is the policy for a candidate, or nil where its manifest is broken.
-func (g *Gate) Bound(c *discovery.Candidate) *policies.Bound { return g.bound[c.Dir] }
+func (g *Gate) Bound(c *discovery.Candidate) *policies.Bound { return g.bound[keyOf(c)] }
 
 // Hold is the reason why a candidate may not load, or "". It has the form that
 // discovery asks for.

@@ -1,0 +1,160 @@
+package gate
+
+import (
+	"path/filepath"
+
+	"github.com/patriceckhart/zot/config"
+	"github.com/patriceckhart/zot/config/document"
+	"github.com/patriceckhart/zot/config/home"
+	"github.com/patriceckhart/zot/policies"
+	"github.com/patriceckhart/zot/policies/trust"
+	"github.com/patriceckhart/zot/runtime/extension/discovery"
+)
+
+// project finds out what of the project is trusted.
+func (g *Gate) project() {
+	o := g.opts
+	g.Identity = trust.Identify(o.ProjectRoot, o.UserHome)
+	g.ProjectLock = g.readLock(home.ProjectLockFile(o.ProjectRoot))
+	g.Bundle, g.BundleErr = trust.Scan(o.ProjectRoot, g.furtherDirs(), g.hashCache())
+	if g.BundleErr == nil {
+		g.fillSettings()
+	}
+	g.Approved, g.ApprovedErr = trust.Store{Home: o.Home}.Lookup(g.Identity)
+	digest := variable(o.Environ, DigestVariable)
+	switch {
+	case g.BundleErr != nil:
+	case o.Trust:
+		g.Trusted, g.TrustedBy = true, "flag"
+	case digest != "" && digest == g.Bundle.Digest:
+		g.Trusted, g.TrustedBy = true, "digest"
+	case g.Approved != nil:
+		g.Trusted, g.TrustedBy = true, "record"
+	}
+}
+
+// furtherDirs are folders of extensions and skills that the project names
+// outside .zot, relative to it.
+func (g *Gate) furtherDirs() []string {
+	var out []string
+	for _, layer := range []config.Layer{config.Project, config.Local} {
+		for _, e := range g.opts.Settings.SetBy(layer) {
+			if key := config.FormatPath(e.Path); key != "extensions.dirs" && key != "skills.dirs" {
+				continue
+			}
+			for _, dir := range e.Value.([]string) {
+				if rel, err := filepath.Rel(g.opts.ProjectRoot, dir); err == nil {
+					out = append(out, filepath.ToSlash(rel))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// fillBundle says what the project's extensions ask for.
+func (g *Gate) fillBundle() {
+	for _, c := range g.opts.Candidates {
+		if c.Manifest == nil || !g.ofProject(c) {
+			continue
+		}
+		if _, taken := g.Bundle.Extensions[c.Manifest.Name]; taken {
+			continue // a second folder of that name, which stays unapproved
+		}
+		place, ok := g.placeOf(c)
+		permissions, err := policies.ParsePermissions(c.Manifest.Permissions)
+		if !ok || err != nil {
+			continue // it stays unapproved
+		}
+		m := c.Manifest
+		g.Bundle.Extensions[m.Name] = trust.Extension{
+			Dir:         place,
+			Start:       trust.Start(string(m.Transport), m.Exec, m.Args, m.Env, m.Skills),
+			Permissions: policies.AskedFor(permissions, string(m.Transport)),
+		}
+	}
+}
+
+// placeOf is what an approval knows a candidate by: its folder inside the
+// project, or the digest by which the lock names it.
+func (g *Gate) placeOf(c *discovery.Candidate) (string, bool) {
+	if c.Pin != "" {
+		return c.Pin, true
+	}
+	rel, err := filepath.Rel(g.opts.ProjectRoot, c.Dir)
+	return filepath.ToSlash(rel), err == nil
+}
+
+// fillSettings says what the project's settings would change, and what its
+// policy says.
+func (g *Gate) fillSettings() {
+	for _, layer := range []config.Layer{config.Project, config.Local} {
+		for _, e := range g.opts.Settings.SetBy(layer) {
+			if !e.Key.Discovery {
+				g.Bundle.Settings = append(g.Bundle.Settings, config.FormatPath(e.Path)+" = "+e.Literal())
+			}
+		}
+	}
+	g.Bundle.Policy = map[string]*document.Node{}
+	for _, s := range g.opts.Settings.Policy {
+		if s.Layer.FromProject() && s.Node != nil {
+			g.Bundle.Policy[s.Layer.String()] = s.Node
+		}
+	}
+}
+
+// heldSections are the policies of the project that its user approved and that
+// it says otherwise now. They hold besides those of today.
+func (g *Gate) heldSections() []policies.Section {
+	if g.TrustedBy != "record" && g.Trusted {
+		return nil // as it is now, somebody said
+	}
+	var out []policies.Section
+	for layer, n := range g.Approved.Held(g.Bundle) {
+		if l, ok := policies.ParseLayer(layer); ok {
+			out = append(out, policies.Section{Layer: l, File: g.opts.Home.TrustFile(), Node: n})
+		}
+	}
+	return out
+}
+
+// ofProject tells whether a candidate comes with the project.
+func (g *Gate) ofProject(c *discovery.Candidate) bool {
+	return scopeOf(c, g.opts.ProjectRoot) == policies.ScopeProject
+}
+
+// approval is what holds for a candidate of the trusted project. What was
+// approved is a folder, and not whatever else goes by its name.
+func (g *Gate) approval(c *discovery.Candidate) (*policies.Grant, []string) {
+	name := c.Manifest.Name
+	ext, ok := g.Bundle.Extensions[name]
+	if place, known := g.placeOf(c); !ok || !known || place != ext.Dir {
+		return nil, nil
+	}
+	if g.TrustedBy != "record" {
+		return ext.Permissions, nil
+	}
+	return g.Approved.Approval(name, g.Bundle)
+}
+
+// SettingsTrusted tells whether the project's preferences may hold: it is
+// trusted, and no preference is there that was not approved.
+func (g *Gate) SettingsTrusted() bool {
+	if !g.Trusted {
+		return false
+	}
+	return g.TrustedBy != "record" || len(g.Approved.NewSettings(g.Bundle.Settings)) == 0
+}
+
+// Change is what of the project has not been approved yet.
+func (g *Gate) Change() trust.Change {
+	if g.Bundle == nil || g.Trusted && g.TrustedBy != "record" {
+		return trust.Change{}
+	}
+	return g.Approved.Compare(g.Bundle)
+}
+
+// Approve remembers the project as it is now.
+func (g *Gate) Approve(r *trust.Record) error {
+	return trust.Store{Home: g.opts.Home}.Approve(g.Identity, r)
+}

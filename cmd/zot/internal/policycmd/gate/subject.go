@@ -1,0 +1,161 @@
+package gate
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/patriceckhart/zot/config/home"
+	"github.com/patriceckhart/zot/policies"
+	"github.com/patriceckhart/zot/policies/lock"
+	"github.com/patriceckhart/zot/policies/tree"
+	"github.com/patriceckhart/zot/runtime/extension/discovery"
+	"github.com/patriceckhart/zot/runtime/extension/install"
+)
+
+// scopeOf is the policy's word for where a candidate was found. A further
+// folder counts as the project's where it lies inside it.
+func scopeOf(c *discovery.Candidate, projectRoot string) policies.Scope {
+	switch {
+	case c.Scope == discovery.ScopeFlag:
+		return policies.ScopeFlag
+	case c.Scope == discovery.ScopeProject, projectRoot != "" && home.Inside(c.Dir, projectRoot):
+		return policies.ScopeProject
+	}
+	return policies.ScopeUser
+}
+
+// subject puts together all that is known of a candidate.
+func (g *Gate) subject(c *discovery.Candidate) policies.Subject {
+	m := c.Manifest
+	s := policies.Subject{
+		Name: m.Name, Version: m.Version, Transport: string(m.Transport), Scope: scopeOf(c, g.opts.ProjectRoot),
+		Launcher: policies.FetchingLauncher(m.Exec, m.Args), Source: g.Source(c), Claimed: g.Claimed(c),
+	}
+	permissions, err := policies.ParsePermissions(m.Permissions)
+	if err != nil {
+		permissions = &policies.Grant{} // discovery has reported the manifest
+	}
+	s.Requests = permissions
+	file := g.lockOf(s.Scope)
+	if g.needsDigest(s, file) {
+		s.Digest = g.digest(c)
+	}
+	s.Lock = file.Facts(lock.Found{Name: m.Name, Source: s.Claimed, Digest: s.Digest, Descriptors: Descriptors(c), Platform: Platform})
+	s.Approval, s.Untrusted = nil, s.Scope == policies.ScopeProject && !g.Trusted
+	if s.Scope == policies.ScopeProject && g.Trusted {
+		var changed []string
+		s.Approval, changed = g.approval(c)
+		s.Lock.Changed = append(s.Lock.Changed, changed...)
+	}
+	s.Roots = policies.Roots{Project: g.opts.ProjectRoot, Data: g.opts.Home.DataDir(m.Name), Extension: c.Dir, Tmp: os.TempDir()}
+	return s
+}
+
+// Platform is how the lock names this system.
+const Platform = runtime.GOOS + "/" + runtime.GOARCH
+
+func (g *Gate) lockOf(scope policies.Scope) *lock.File {
+	if scope == policies.ScopeProject {
+		return g.ProjectLock
+	}
+	return g.UserLock
+}
+
+// needsDigest tells whether an extension's files have to be read: hashing is
+// for those that a lock or a rule speaks of.
+func (g *Gate) needsDigest(s policies.Subject, file *lock.File) bool {
+	mode, _ := g.Set.Mode()
+	if mode > policies.Open || g.Set.UsesDigests() {
+		return true
+	}
+	if file == nil {
+		return false
+	}
+	_, locked := file.Lookup(s.Name)
+	return locked
+}
+
+// hashCache saves reading files that have not changed since; in the strict modes
+// every byte is read again.
+func (g *Gate) hashCache() *tree.Cache {
+	if mode, _ := g.Set.Mode(); mode > policies.Open {
+		return nil
+	}
+	return g.cache
+}
+
+// digest hashes a candidate's folder.
+func (g *Gate) digest(c *discovery.Candidate) string {
+	t, err := tree.Hash(c.Dir, tree.Options{Cache: g.hashCache()})
+	if err != nil {
+		return "" // not known, which counts against it
+	}
+	return t.Digest()
+}
+
+// Source is where a candidate comes from, normalized; empty where that is not
+// known. What a lock claims is known where this machine fetched it from there.
+func (g *Gate) Source(c *discovery.Candidate) string {
+	claimed := g.Claimed(c)
+	if c.Pin != "" && !g.store().CameFrom(c.Pin, claimed) {
+		return ""
+	}
+	return claimed
+}
+
+// Claimed is where a candidate is said to come from.
+func (g *Gate) Claimed(c *discovery.Candidate) string {
+	raw := "path:" + filepath.ToSlash(c.Dir)
+	switch scope := scopeOf(c, g.opts.ProjectRoot); {
+	case c.Pin != "":
+		entry, _ := g.ProjectLock.Lookup(c.Name)
+		raw = entry.Source
+	case scope == policies.ScopeProject:
+		rel, err := filepath.Rel(g.opts.ProjectRoot, c.Dir)
+		if err != nil {
+			return ""
+		}
+		raw = "vendored:" + filepath.ToSlash(rel)
+	case scope == policies.ScopeFlag:
+	default:
+		if o, ok, err := install.OriginOf(g.opts.Home.Dir(), c.Folder); err == nil && ok {
+			raw = OriginSource(o)
+		}
+	}
+	norm, err := policies.NormalizeSource(raw)
+	if err != nil {
+		return ""
+	}
+	return norm
+}
+
+// OriginSource writes the origin of an installed extension as a source.
+func OriginSource(o install.Origin) string {
+	address := o.URL
+	if address == "" {
+		address = "path:" + filepath.ToSlash(o.Path)
+	}
+	if o.Subdir != "" && !strings.HasPrefix(address, "path:") {
+		address += "//" + o.Subdir
+	}
+	return address
+}
+
+// Descriptors is the digest of what a candidate's manifest contributes.
+func Descriptors(c *discovery.Candidate) string {
+	if !c.Manifest.Contributes.Declared {
+		return ""
+	}
+	raw, err := json.Marshal(c.Manifest.Contributes)
+	if err != nil {
+		return ""
+	}
+	d, err := lock.Descriptors(raw)
+	if err != nil {
+		return ""
+	}
+	return d
+}
