@@ -58,7 +58,7 @@ func TestScenarios(t *testing.T) {
 			testscript.Run(t, testscript.Params{
 				Dir: dir, Setup: setup, Condition: condition, RequireExplicitExec: true,
 				Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-					"model": modelCmd(t), "requests": requestsCmd, "waitfor": waitforCmd, "asked": askedCmd, "gone": goneCmd,
+					"model": modelCmd(t), "requests": requestsCmd, "waitfor": waitforCmd, "asked": askedCmd, "gone": goneCmd, "readenv": readenvCmd,
 					"terminal": terminalCmd(t),
 				},
 			})
@@ -177,6 +177,14 @@ func askedCmd(ts *testscript.TestScript, neg bool, args []string) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	ts.Fatalf("the model was asked %d times, not %d", len(srv.Requests()), want)
+}
+
+// readenvCmd sets a variable to what a file, or stdout, holds.
+func readenvCmd(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: readenv NAME FILE")
+	}
+	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile(args[1])))
 }
 
 // goneCmd waits until the process whose number is in a file is no more.

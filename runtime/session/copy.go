@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 
+	"github.com/patriceckhart/zot/config/home"
 	"github.com/patriceckhart/zot/runtime/message"
 )
 
@@ -149,6 +151,20 @@ func (st *Store) Export(path string, w io.Writer) error {
 	return nil
 }
 
+// ExportFile exports to a file that must not exist yet; on an error nothing is
+// left of it.
+func (st *Store) ExportFile(path, to string) error {
+	f, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, home.FileMode)
+	if err != nil {
+		return fmt.Errorf("exporting a session: %w", err)
+	}
+	if err := errors.Join(st.Export(path, f), f.Close()); err != nil {
+		_ = os.Remove(to) // half a file helps nobody
+		return err
+	}
+	return nil
+}
+
 func exported(line []byte, r row, from blobs) ([]byte, error) {
 	if r.Type == rowMeta {
 		return withoutField(line, "meta", "cwd")
@@ -199,6 +215,16 @@ func (st *Store) Import(r io.Reader, cwd string) (info Info, notices []string, e
 		return Info{}, nil, fmt.Errorf("importing a session: %w", err)
 	}
 	return info, notices, nil
+}
+
+// ImportFile imports a file that was exported.
+func (st *Store) ImportFile(path, cwd string) (info Info, notices []string, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Info{}, nil, fmt.Errorf("importing a session: %w", err)
+	}
+	defer f.Close()
+	return st.Import(f, cwd)
 }
 
 func (st *Store) importFrom(r io.Reader, cwd string) (Info, []string, error) {

@@ -8,7 +8,6 @@ package doctorcmd
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -105,7 +104,7 @@ Status 1 where something is wrong.`,
 			}
 			lines := Examine(cmd.Context(), d, w, network)
 			if asJSON {
-				err = writeJSON(d.Streams.Out, lines)
+				err = d.Streams.WriteJSON(lines)
 			} else {
 				err = write(d.Streams, lines)
 			}
@@ -190,11 +189,4 @@ func summary(lines []Line) string {
 		return fmt.Sprintf("all works, %d could be better", count[Hint])
 	}
 	return "all is well"
-}
-
-func writeJSON(out io.Writer, lines []Line) error {
-	enc := json.NewEncoder(out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(lines)
 }

@@ -76,9 +76,9 @@ func (c *command) doctor(ctx context.Context, explicit []string, name string) er
 	}
 	report := examine(r, about, name == "")
 	if c.json {
-		err = writeJSON(c.Streams.Out, report)
+		err = c.Streams.WriteJSON(report)
 	} else {
-		if len(report.Extensions) == 0 && len(report.Problems) == 0 {
+		if len(report.Extensions)+len(report.Problems)+len(report.Notes) == 0 {
 			c.note("no extensions installed\ninstall one with: zot ext install FOLDER-OR-GIT-ADDRESS")
 			return nil
 		}
@@ -201,6 +201,7 @@ type registration struct {
 type report struct {
 	Extensions []diagnosis `json:"extensions"`
 	Problems   []string    `json:"problems,omitempty"` // that belong to no extension
+	Notes      []string    `json:"notes,omitempty"`    // likewise, where nothing is wrong
 	Wrong      int         `json:"wrong"`
 }
 

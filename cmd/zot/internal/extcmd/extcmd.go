@@ -7,7 +7,6 @@
 package extcmd
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -184,22 +183,12 @@ func printableLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// confirm asks a question that is answered by yes or no. Without a terminal
-// nobody can answer, and --yes has to say it.
+// confirm asks, unless --yes said it already.
 func (c *command) confirm(question string) (bool, error) {
 	if c.yes {
 		return true, nil
 	}
-	if !c.Streams.InTerminal {
-		return false, usage("nobody is there to be asked; say --yes")
-	}
-	fmt.Fprintf(c.Streams.Err, "%s [y/N] ", printableLines(question))
-	line, err := bufio.NewReader(c.Streams.In).ReadString('\n')
-	if err != nil && line == "" {
-		return false, nil
-	}
-	answer := strings.ToLower(strings.TrimSpace(line))
-	return answer == "y" || answer == "yes", nil
+	return c.Streams.Confirm(question)
 }
 
 // shown is an error as it is printed: faults of a file with the line they are

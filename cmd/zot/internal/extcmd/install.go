@@ -50,7 +50,7 @@ func (c *command) install(ctx context.Context, source string) error {
 	}
 	c.report(result)
 	if c.json {
-		return writeJSON(c.Streams.Out, result)
+		return c.Streams.WriteJSON(result)
 	}
 	fmt.Fprintln(c.Streams.Out, printableLines(strings.TrimSpace("installed "+result.Name+" "+result.Version)+" in "+result.Dir))
 	c.note("it is there the next time zot starts; in a running one type /reload-ext")
@@ -145,7 +145,7 @@ func (c *command) update(ctx context.Context, names []string, force bool) error 
 		}
 	}
 	if c.json {
-		if err := writeJSON(c.Streams.Out, results); err != nil {
+		if err := c.Streams.WriteJSON(results); err != nil {
 			return err
 		}
 	}

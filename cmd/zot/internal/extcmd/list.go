@@ -1,7 +1,6 @@
 package extcmd
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -63,12 +62,15 @@ func (c *command) list(explicit []string) error {
 	for _, problem := range plan.Problems {
 		c.note("zot: %v", problem)
 	}
+	for _, dir := range plan.Bare {
+		c.note("%s", bareText(dir))
+	}
 	rows := make([]row, len(plan.Candidates))
 	for i, candidate := range plan.Candidates {
 		rows[i] = c.row(w, candidate)
 	}
 	if c.json {
-		return writeJSON(c.Streams.Out, rows)
+		return c.Streams.WriteJSON(rows)
 	}
 	c.hintSettings(w)
 	if len(rows) == 0 {
@@ -76,6 +78,12 @@ func (c *command) list(explicit []string) error {
 		return nil
 	}
 	return printRows(c.Streams.Out, rows)
+}
+
+// bareText is what there is to say of a folder among the extensions that is
+// none.
+func bareText(dir string) string {
+	return fmt.Sprintf("%s is no extension: it has no %s", dir, manifest.FileName)
 }
 
 // hintSettings says which places the settings leave out.
@@ -112,13 +120,6 @@ func (c *command) row(w *workspace.Workspace, candidate *discovery.Candidate) ro
 		r.Source, r.RefKind, r.Commit = origin.Source, origin.RefKind, origin.Commit
 	}
 	return r
-}
-
-func writeJSON(w io.Writer, value any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(value)
 }
 
 // printRows prints a table, and below it why what does not load does not.

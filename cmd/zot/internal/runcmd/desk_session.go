@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 
@@ -111,19 +110,7 @@ func (d *desk) Export(_ context.Context, path string) (string, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(d.run.w.CWD, path)
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return "", err
-	}
-	err = d.run.store.Export(d.run.kept.Path(), f)
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		_ = os.Remove(path) // half a file helps nobody
-		return "", err
-	}
-	return path, nil
+	return path, d.run.store.ExportFile(d.run.kept.Path(), path)
 }
 
 // Import implements tui.Sessions.
@@ -132,12 +119,7 @@ func (d *desk) Import(ctx context.Context, path string) error {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(d.run.w.CWD, path)
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	info, notices, err := d.run.store.Import(f, d.run.w.CWD)
+	info, notices, err := d.run.store.ImportFile(path, d.run.w.CWD)
 	if err != nil {
 		return err
 	}

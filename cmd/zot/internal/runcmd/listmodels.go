@@ -2,7 +2,6 @@ package runcmd
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -50,7 +49,7 @@ func ListModels(ctx context.Context, f *Flags, s *iostreams.Streams) error {
 	}
 	rows := modelRows(catalogue, want)
 	if f.JSON {
-		return writeModels(s.Out, rows)
+		return s.WriteJSON(rows)
 	}
 	return printModels(s.Out, rows)
 }
@@ -72,15 +71,6 @@ func modelRows(catalogue *provider.Catalogue, want string) []modelRow {
 		})
 	}
 	return rows
-}
-
-func writeModels(out io.Writer, rows []modelRow) error {
-	text, err := json.MarshalIndent(rows, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = out.Write(append(text, '\n'))
-	return err
 }
 
 func printModels(out io.Writer, rows []modelRow) error {

@@ -1,0 +1,39 @@
+package iostreams
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/patriceckhart/zot/cmd/zot/internal/exit"
+	"github.com/patriceckhart/zot/schemas"
+)
+
+// WriteJSON writes a value to standard output as JSON for people and programs.
+func (s *Streams) WriteJSON(value any) error {
+	enc := json.NewEncoder(s.Out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(value)
+}
+
+// Confirm asks a question that is answered by yes or no. Without a terminal
+// nobody can answer, and the flag --yes has to say it.
+func (s *Streams) Confirm(question string) (bool, error) {
+	if !s.InTerminal {
+		return false, &exit.UsageError{Err: errors.New("nobody is there to be asked; say --yes")}
+	}
+	lines := strings.Split(question, "\n")
+	for i, line := range lines {
+		lines[i] = schemas.Printable(line)
+	}
+	fmt.Fprintf(s.Err, "%s [y/N] ", strings.Join(lines, "\n"))
+	line, err := bufio.NewReader(s.In).ReadString('\n')
+	if err != nil && line == "" {
+		return false, nil
+	}
+	answer := strings.ToLower(strings.TrimSpace(line))
+	return answer == "y" || answer == "yes", nil
+}
