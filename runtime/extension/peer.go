@@ -108,7 +108,7 @@ func (p *peer) run(ctx context.Context) {
 	p.log.printf("starting %s %s at %s", p.entry.Name, p.entry.Version, time.Now().Format(time.RFC3339))
 	conn, err := p.launch(ctx)
 	if err != nil {
-		p.down(fmt.Errorf("%s: %w", p.entry.Exec, err))
+		p.down(p.withLog(fmt.Sprintf("%s: %v", p.entry.Exec, err)))
 		return
 	}
 	hello := time.AfterFunc(p.m.opts.Timeouts.Hello, p.helloOverdue)
@@ -221,6 +221,11 @@ func (p *peer) explain(readErr error, exit transports.Exit) error {
 	if tail := strings.TrimSpace(exit.StderrTail); tail != "" {
 		what += "\nlast lines on its standard error:\n" + indent(lastLines(tail, 5))
 	}
+	return p.withLog(what)
+}
+
+// withLog is an error that says where more may stand.
+func (p *peer) withLog(what string) error {
 	if p.log.path != "" {
 		what += "\nlog: " + p.log.path
 	}
@@ -240,7 +245,7 @@ func (p *peer) down(err error) {
 	} else {
 		p.log.printf("%s", err)
 	}
-	failure := fmt.Errorf("extension %s disconnected: %w", p.entry.Name, err)
+	failure := fmt.Errorf("extension %s disconnected: %s", p.entry.Name, strings.TrimPrefix(err.Error(), "disconnected: "))
 	p.pend.failAll(failure)
 	p.die()
 	p.m.update(func(fx *effects) {

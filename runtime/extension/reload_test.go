@@ -124,7 +124,7 @@ func TestReloadThatFails(t *testing.T) {
 		w := r.reload(t.Context(), "")
 		p.dies(0, "")
 		got, err := w.result()
-		if err != nil || got.Loaded != 0 || len(got.Errors) != 1 || got.Errors[0].Err.Error() != "./ext: syntax error" {
+		if err != nil || got.Loaded != 0 || len(got.Errors) != 1 || !strings.HasPrefix(got.Errors[0].Err.Error(), "./ext: syntax error\nlog: ") {
 			t.Errorf("%+v, %v", got, err)
 		}
 		broken = nil

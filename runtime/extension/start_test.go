@@ -95,9 +95,7 @@ func TestDeathBeforeHello(t *testing.T) {
 		p.dies(1, "first\ncannot find my keys")
 		r.WaitReady(t.Context())
 		wantContains(t, r.status("gone").Error, "before its hello: exit status 1", "cannot find my keys", "log: ")
-		if got := r.status("broken").Error; got != "./nope: no such file" {
-			t.Errorf("broken: %q", got)
-		}
+		wantContains(t, r.status("broken").Error, "./nope: no such file\nlog: ", "ext-broken.log")
 		if failed := emitted[event.ExtFailed](r); len(failed) != 2 {
 			t.Errorf("failures %+v, want two", failed)
 		}

@@ -226,7 +226,7 @@ func TestFirstRequestWaitsForExtensions(t *testing.T) {
 				t.Errorf("the request waited %s, want 10s", took)
 			}
 			r.run("again")
-			equal(t, "notices", r.notices(), "warn: not ready within 10s, so this goes on without: mute, still")
+			equal(t, "notices", r.notices(), "warn: not ready within 10s, so this goes on without: mute, still (zot ext logs NAME shows what one says)")
 		})
 	})
 	t.Run("cancelled", func(t *testing.T) {

@@ -338,7 +338,7 @@ func (h *Host) WaitReady(ctx context.Context) {
 	h.mu.Unlock()
 	if tell {
 		h.bus.Publish(event.Notice{Level: "warn", Text: fmt.Sprintf(
-			"not ready within %s, so this goes on without: %s", h.opts.ReadyWait, joinNames(late))})
+			"not ready within %s, so this goes on without: %s (zot ext logs NAME shows what one says)", h.opts.ReadyWait, joinNames(late))})
 	}
 }
 

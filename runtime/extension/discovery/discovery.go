@@ -105,6 +105,9 @@ type Plan struct {
 	Candidates []*Candidate
 	// Problems are places that could not be searched.
 	Problems []error
+	// Bare are the folders in those places that hold no manifest. They may be
+	// what an extension left behind, or an extension that somebody puts together.
+	Bare []string
 }
 
 // Find looks for extensions. It reads folders and manifests, and runs nothing.
@@ -115,10 +118,11 @@ func Find(o Options) Plan {
 	}
 	if !o.NoDiscovery {
 		for _, place := range places(o) {
-			found, err := scan(place)
+			found, bare, err := scan(place)
 			if err != nil {
 				p.Problems = append(p.Problems, err)
 			}
+			p.Bare = append(p.Bare, bare...)
 			if place.scope == ScopeProject {
 				found = append(found, pinned(o.Pinned)...)
 				sortByName(found)
@@ -200,15 +204,13 @@ func places(o Options) []place {
 	return all
 }
 
-// scan reads one place. Names that begin with a dot are zot's own; a folder
-// without a manifest may be what an extension left behind, and a link that
-// leads nowhere is no extension either.
-func scan(p place) ([]*Candidate, error) {
+// scan reads one place. Names that begin with a dot are zot's own, and a link
+// that leads nowhere is no extension.
+func scan(p place) (found []*Candidate, bare []string, err error) {
 	entries, err := os.ReadDir(p.dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, nil, nil
 	}
-	var found []*Candidate
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), ".") {
 			continue
@@ -219,6 +221,7 @@ func scan(p place) ([]*Candidate, error) {
 		}
 		c := candidate(p.scope, dir)
 		if c.Manifest == nil && errors.Is(c.Err, fs.ErrNotExist) {
+			bare = append(bare, dir)
 			continue
 		}
 		found = append(found, c)
@@ -227,7 +230,7 @@ func scan(p place) ([]*Candidate, error) {
 	if err != nil {
 		err = fmt.Errorf("looking for extensions: %w", err)
 	}
-	return found, err
+	return found, bare, err
 }
 
 func sortByName(found []*Candidate) {

@@ -78,7 +78,10 @@ func (c *command) doctor(ctx context.Context, explicit []string, name string) er
 	if c.json {
 		err = c.Streams.WriteJSON(report)
 	} else {
-		if len(report.Extensions)+len(report.Problems)+len(report.Notes) == 0 {
+		if len(report.Extensions) == 0 && len(report.Problems) == 0 {
+			for _, text := range report.Notes {
+				c.note("note: %s", text)
+			}
 			c.note("no extensions installed\ninstall one with: zot ext install FOLDER-OR-GIT-ADDRESS")
 			return nil
 		}

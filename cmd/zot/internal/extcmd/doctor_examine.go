@@ -27,6 +27,9 @@ func examine(r *runcmd.Rehearsal, about []*discovery.Candidate, all bool) report
 			out.Problems = append(out.Problems, err.Error())
 		}
 		out.Problems = append(out.Problems, r.Notices()...)
+		for _, dir := range r.Found().Bare {
+			out.Notes = append(out.Notes, bareText(dir))
+		}
 	}
 	running := map[string]extension.Status{}
 	for _, s := range r.Status() {

@@ -21,6 +21,9 @@ func (r report) print(s *iostreams.Streams) error {
 			b.WriteString("  ! " + strings.TrimLeft(indent(text), " "))
 		}
 	}
+	for _, text := range r.Notes {
+		b.WriteString("\nnote: " + printableLines(text) + "\n")
+	}
 	verdict := "all is well"
 	if r.Wrong > 0 {
 		verdict = fmt.Sprintf("%d wrong", r.Wrong)
