@@ -169,8 +169,11 @@ func (l *loader) broken(section PolicySection, err error) {
 		p.Pos, p.Message, p.Remedy = syntax.Pos, syntax.Msg+"; no setting of this file counts", syntax.Remedy
 		p.text, _ = readRegular(section.Path)
 	}
-	if section.Insecure {
+	switch {
+	case section.Insecure:
 		p.Code = "ZP064"
+	case errors.Is(err, fs.ErrPermission):
+		p.Remedy = "let the user who runs zot read it"
 	}
 	l.problem(p)
 }

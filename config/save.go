@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -89,18 +90,43 @@ type UnknownKeyError struct{ Path []string }
 
 func (e *UnknownKeyError) Error() string {
 	msg := fmt.Sprintf("unknown setting %q", FormatPath(e.Path))
+	if e.Path[0] == "policy" {
+		return msg + "; the policy is written in the file: zot policy init, zot config edit"
+	}
+	const quote = "; a name with dots in it is quoted: "
+	isLeaf := func(p []string) bool { k, _ := lookup(p); return k != nil }
+	if joined := rejoined(e.Path, isLeaf); joined != nil {
+		return msg + quote + FormatPath(joined)
+	}
 	at := root
 	for _, name := range e.Path {
 		next := at.step(name)
 		if next == nil {
 			if near := schemas.Nearest(name, at.names()); near != "" {
-				msg += fmt.Sprintf("; did you mean %q?", near)
+				return msg + fmt.Sprintf("; did you mean %q?", near)
+			}
+			if joined := rejoined(e.Path, Known); joined != nil {
+				return msg + quote + FormatPath(joined)
 			}
 			return msg
 		}
 		at = next
 	}
 	return msg + "; it holds: " + strings.Join(at.names(), ", ")
+}
+
+// rejoined puts a name back together that was cut at its own dots, where that
+// makes a path that is known: models."gpt-4.1".name. Else it is nil.
+func rejoined(path []string, known func([]string) bool) []string {
+	for start := 1; start < len(path); start++ {
+		for end := start + 2; end <= len(path); end++ {
+			name := strings.Join(path[start:end], ".")
+			if joined := slices.Concat(path[:start], []string{name}, path[end:]); known(joined) {
+				return joined
+			}
+		}
+	}
+	return nil
 }
 
 // Set saves one setting in the settings file of a layer, which need not exist,

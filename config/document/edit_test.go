@@ -66,6 +66,10 @@ func TestSet(t *testing.T) {
 		{"into a blank file", "a.yaml", "", "a/b", true, "a:\n  b: true\n"},
 		{"over null", "a.yaml", "a:\nc: 1\n", "a/b", 1, "a:\n  b: 1\nc: 1\n"},
 		{"in flow style", "a.yaml", "a: {b: 1} # keep\n", "a/c", 2, "a: {b: 1, c: 2} # keep\n"},
+		{
+			"in flow style, the rest of the file as it is", "a.yaml", "x:   [1,2]  # mine\n\nm:\n  a: {b: 'q', d: {e: 1}}   # keep\n\ny: {z:   1}\n", "m/a/d/f", "g: h",
+			"x:   [1,2]  # mine\n\nm:\n  a: {b: 'q', d: {e: 1, f: 'g: h'}}   # keep\n\ny: {z:   1}\n",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.file+" "+tt.name, func(t *testing.T) {
@@ -93,6 +97,7 @@ func TestUnset(t *testing.T) {
 		{"a block", "a.yaml", "a: 1\ntools:\n- x\n- y\n# about b\nb: 2\n", "tools", "a: 1\n# about b\nb: 2\n"},
 		{"an object that holds nothing else", "a.yaml", "a: 1\nb:\n  c: 1\n", "b|c", "a: 1\n"},
 		{"in flow style", "a.yaml", "a: {b: 1, c: 2}\n", "a|b", "a: {c: 2}\n"},
+		{"in flow style, the rest as it is", "a.yaml", "x:   [1,2]\n\na: {b: 1, c: 2}  # keep\n", "a|b", "x:   [1,2]\n\na: {c: 2}  # keep\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.file+" "+tt.name, func(t *testing.T) {

@@ -7,27 +7,86 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// setYAML changes the lines of one setting. Where a file is laid out in a way
-// that this does not see through (flow style, anchors), it is written anew from
-// its nodes, which keeps comments and order but not every blank.
+// setYAML changes the lines of one setting, or within braces the one line that
+// they are on. Where a file is laid out in a way that neither sees through
+// (anchors, braces over several lines), it is written anew from its nodes, which
+// keeps comments and order but not every blank.
 func (f *File) setYAML(path []string, value any, expect any) ([]byte, error) {
-	e := newYAMLEditor(f)
-	if out, ok := e.set(path, value); ok {
-		if out, err := f.verified(out, nil)(expect); err == nil {
-			return out, nil
-		}
-	}
-	return f.verified(f.encodeYAML(func(root *yaml.Node) { setNode(root, path, value) }))(expect)
+	lines := func(e *yamlEditor) ([]byte, bool) { return e.set(path, value) }
+	return f.editYAML(path, expect, lines, func(n *yaml.Node, path []string) { setNode(n, path, value) })
 }
 
 func (f *File) unsetYAML(path []string, expect any) ([]byte, error) {
-	e := newYAMLEditor(f)
-	if out, ok := e.unset(path); ok {
-		if out, err := f.verified(out, nil)(expect); err == nil {
-			return out, nil
+	return f.editYAML(path, expect, func(e *yamlEditor) ([]byte, bool) { return e.unset(path) }, unsetNode)
+}
+
+// editYAML takes the first way whose result means what it should.
+func (f *File) editYAML(path []string, expect any, lines func(*yamlEditor) ([]byte, bool), change func(*yaml.Node, []string)) ([]byte, error) {
+	inBraces := func(e *yamlEditor) ([]byte, bool) { return f.editBraces(e, path, change) }
+	for _, way := range []func(*yamlEditor) ([]byte, bool){lines, inBraces} {
+		if out, ok := way(newYAMLEditor(f)); ok {
+			if out, err := f.verified(out, nil)(expect); err == nil {
+				return out, nil
+			}
 		}
 	}
-	return f.verified(f.encodeYAML(func(root *yaml.Node) { unsetNode(root, path) }))(expect)
+	return f.verified(f.encodeYAML(func(root *yaml.Node) { change(root, path) }))(expect)
+}
+
+// editBraces changes the outermost object on the path that is written in braces
+// on one line.
+func (f *File) editBraces(e *yamlEditor, path []string, change func(*yaml.Node, []string)) ([]byte, bool) {
+	n, after := e.root, len(e.lines)+1
+	for i, name := range path[:len(path)-1] {
+		m, next := find(n, name, after)
+		if m == nil {
+			return nil, false
+		}
+		if !e.braced(m, next) {
+			n, after = m.Value, next
+			continue
+		}
+		root, err := decodeYAML(f, trimBOM(f.Data))
+		if err != nil {
+			return nil, false
+		}
+		object := nodeAt(root, path[:i+1])
+		if object == nil {
+			return nil, false
+		}
+		change(object, path[i+1:])
+		object.Style, object.HeadComment, object.LineComment, object.FootComment = yaml.FlowStyle, "", "", ""
+		text, err := yaml.Marshal(object)
+		inner := strings.TrimSuffix(string(text), "\n")
+		if err != nil || strings.Contains(inner, "\n") {
+			return nil, false
+		}
+		return e.replace(m, next, inner)
+	}
+	return nil, false
+}
+
+// braced tells whether a member has a line of its own, and on it all of an
+// object in braces.
+func (e *yamlEditor) braced(m *Member, after int) bool {
+	v := m.Value
+	if v.Kind != Object || v.Pos.Line != m.Pos.Line || !e.startsLine(m.Pos) || e.lastLine(m.Pos.Line, after) != m.Pos.Line {
+		return false
+	}
+	text := []rune(e.lines[v.Pos.Line-1])
+	return v.Pos.Column <= len(text) && text[v.Pos.Column-1] == '{'
+}
+
+// nodeAt follows names from n; nil where there is no such node.
+func nodeAt(n *yaml.Node, path []string) *yaml.Node {
+	for _, name := range path {
+		i := nodeIndex(n, name)
+		if i < 0 {
+			return nil
+		}
+		n = n.Content[i+1]
+	}
+	return n
 }
 
 // A yamlEditor cuts and pastes whole lines of a YAML file.
@@ -77,7 +136,7 @@ func (e *yamlEditor) set(path []string, value any) ([]byte, bool) {
 			return e.add(n, after, path[i:], value)
 		}
 		if i == len(path)-1 {
-			return e.replace(m, next, value)
+			return e.replace(m, next, yamlInline(value))
 		}
 		if m.Value.Kind == Null {
 			line := m.Pos.Line
@@ -135,7 +194,7 @@ func (e *yamlEditor) add(n *Node, after int, path []string, value any) ([]byte, 
 
 // replace writes the value of m anew, on the line of its name. A comment at the
 // end of a line stays.
-func (e *yamlEditor) replace(m *Member, after int, value any) ([]byte, bool) {
+func (e *yamlEditor) replace(m *Member, after int, value string) ([]byte, bool) {
 	if !e.startsLine(m.Pos) {
 		return nil, false
 	}
@@ -145,11 +204,11 @@ func (e *yamlEditor) replace(m *Member, after int, value any) ([]byte, bool) {
 	if m.Value.Pos.Line != line || m.Value.Kind == Null || last != line {
 		name := yamlScalar(m.Name)
 		indent := string(text[:m.Pos.Column-1])
-		return e.splice(line, last+1, indent+name+": "+yamlInline(value)), true
+		return e.splice(line, last+1, indent+name+": "+value), true
 	}
 	start := m.Value.Pos.Column - 1
 	end := scalarEnd(text, start)
-	with := string(text[:start]) + yamlInline(value) + string(text[end:])
+	with := string(text[:start]) + value + string(text[end:])
 	return e.splice(line, line+1, with), true
 }
 

@@ -111,6 +111,9 @@ func (h Home) Update(path string, fn func(old []byte) ([]byte, error)) error {
 		return err
 	}
 	defer unlock()
+	if err := writable(path); err != nil {
+		return err
+	}
 	old, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("reading %q: %w", path, plain(err))
@@ -123,6 +126,16 @@ func (h Home) Update(path string, fn func(old []byte) ([]byte, error)) error {
 		return nil
 	}
 	return WriteFile(path, data, FileMode)
+}
+
+// writable refuses a file that its owner has made read-only, which replacing it
+// would pass over.
+func writable(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && info.Mode().Perm()&0o222 == 0 {
+		return fmt.Errorf("writing %q: the file is read-only; if it is to be changed, make it writable first", path)
+	}
+	return nil // a file that cannot be looked at is reported by who reads it
 }
 
 // Lock waits for the lock that [Home.Update] holds while it changes path, and

@@ -39,6 +39,7 @@ func Main(args []string) int {
 // execute builds the tree of commands and runs it.
 func execute(ctx context.Context, args []string, streams *iostreams.Streams) error {
 	root := newRoot(streams, routed(args))
+	checkWords(root)
 	root.SetArgs(normalize(args))
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"mvdan.cc/sh/v3/shell"
 
 	"github.com/patriceckhart/zot/cmd/zot/internal/exit"
 	"github.com/patriceckhart/zot/config"
@@ -81,6 +83,13 @@ func plusLast(p []string) []string {
 	return p
 }
 
+// strippedPlus is the name without the plus that appends.
+func strippedPlus(p []string) []string {
+	p = slices.Clone(p)
+	p[0] = strings.TrimPrefix(p[0], "+")
+	return p
+}
+
 func (c *command) set(layer config.Layer, p []string, text string) error {
 	value, err := config.FileValue(layer, p, text)
 	var unknown *config.UnknownKeyError
@@ -140,7 +149,10 @@ func (c *command) unsetCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if !found {
+		switch {
+		case !found && !config.Known(strippedPlus(p)):
+			return &exit.UsageError{Err: &config.UnknownKeyError{Path: p}}
+		case !found:
 			return fmt.Errorf("%s does not set %s", file, args[0])
 		}
 		fmt.Fprintf(c.Streams.Err, "removed %s from %s\n", args[0], file)
@@ -167,12 +179,9 @@ func (c *command) editCmd() *cobra.Command {
 }
 
 func (c *command) edit(ctx context.Context, layer config.Layer) error {
-	editor := strings.Fields(c.Getenv("VISUAL"))
-	if len(editor) == 0 {
-		editor = strings.Fields(c.Getenv("EDITOR"))
-	}
-	if len(editor) == 0 {
-		return errors.New("no editor is known; set VISUAL or EDITOR to the name of one")
+	editor, err := c.editor()
+	if err != nil {
+		return err
 	}
 	file, o, err := c.target(layer)
 	if err != nil {
@@ -187,4 +196,27 @@ func (c *command) edit(ctx context.Context, layer config.Layer) error {
 		return fmt.Errorf("running editor %q: %w", editor[0], err)
 	}
 	return c.check(layer, file, o)
+}
+
+// editor is the command line of $VISUAL or $EDITOR.
+func (c *command) editor() ([]string, error) {
+	for _, name := range []string{"VISUAL", "EDITOR"} {
+		words, err := cutWords(c.Getenv(name), c.Getenv)
+		if err != nil {
+			return nil, fmt.Errorf("%s is %q, which is no command line: %w", name, c.Getenv(name), err)
+		}
+		if len(words) > 0 {
+			return words, nil
+		}
+	}
+	return nil, errors.New("no editor is known; set VISUAL or EDITOR to the name of one")
+}
+
+// cutWords cuts a command line as a shell does. On Windows, where backslashes
+// are part of paths, it is cut at spaces.
+func cutWords(line string, getenv func(string) string) ([]string, error) {
+	if runtime.GOOS == "windows" {
+		return strings.Fields(line), nil
+	}
+	return shell.Fields(line, getenv)
 }

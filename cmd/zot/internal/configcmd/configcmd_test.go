@@ -3,8 +3,10 @@ package configcmd_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -20,7 +22,9 @@ type world struct {
 	t    *testing.T
 	dir  string
 	env  []string
-	edit func(file string)
+	vars map[string]string // what Getenv gives
+	edit func(file string) error
+	argv []string // the editor that was run
 }
 
 // run runs "zot config" with args and returns what it printed, and its status.
@@ -35,10 +39,10 @@ func (w *world) run(args ...string) (out, errs string, code int) {
 				ProjectTrusted: true, ProjectID: "p1", Environ: w.env, UserHome: "/u", CWD: w.dir,
 			}, nil
 		},
-		Getenv: func(name string) string { return map[string]string{"EDITOR": "ed -x"}[name] },
+		Getenv: func(name string) string { return w.vars[name] },
 		Edit: func(_ context.Context, argv []string) error {
-			w.edit(argv[len(argv)-1])
-			return nil
+			w.argv = argv[:len(argv)-1]
+			return w.edit(argv[len(argv)-1])
 		},
 	})
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
@@ -109,6 +113,12 @@ func TestGetSetUnset(t *testing.T) {
 		t.Errorf("the local folder is not ignored: %q", got)
 	}
 	w.want("", "does not set theme", 1, "unset", "theme")
+	w.want("", `unknown setting "thme"; did you mean "theme"?`, 2, "unset", "thme")
+	w.want("", "does not set +extensions.dirs", 1, "unset", "+extensions.dirs")
+	w.want("", `a name with dots in it is quoted: models."gpt-4.1".cost.input`, 2, "set", "models.gpt-4.1.cost.input", "2")
+	w.want("", `a name with dots in it is quoted: providers.x.headers."X.A"`, 2, "set", "providers.x.headers.X.A", "2")
+	w.want("", `a name with dots in it is quoted: models."gpt-4.1"`, 2, "get", "models.gpt-4.1")
+	w.want("", "the policy is written in the file: zot policy init, zot config edit", 2, "set", "policy.mode", "pinned")
 	w.want("", "removed model from home/config.json", 0, "unset", "model")
 	w.want("", "model is not set", 1, "get", "model")
 	w.want("", "--layer \"managed\": write user", 2, "set", "--layer", "managed", "model", "x")
@@ -204,14 +214,46 @@ func TestSchemaAndPath(t *testing.T) {
 }
 
 func TestEditChecksAfterwards(t *testing.T) {
-	w := &world{t: t, dir: t.TempDir()}
-	w.edit = func(file string) {
+	w := &world{t: t, dir: t.TempDir(), vars: map[string]string{"EDITOR": "ed -x"}}
+	w.edit = func(file string) error {
 		if text, _ := os.ReadFile(file); !strings.Contains(string(text), "$schema") {
 			t.Errorf("a new file starts as %q", text)
 		}
-		if err := os.WriteFile(file, []byte(`{"jail": 1}`), 0o600); err != nil {
-			t.Error(err)
-		}
+		return os.WriteFile(file, []byte(`{"jail": 1}`), 0o600)
 	}
 	w.want("home/config.json:1:10: jail: must be true or false, and is a number\n    1 | {\"jail\": 1}\n      |          ^\n  help: for example false\n", "", 1, "edit")
+}
+
+// The editor is a command line, as a shell would read it; where it fails, or is
+// none, that is said.
+func TestEditRunsTheEditor(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a backslash is part of a path there")
+	}
+	w := &world{t: t, dir: t.TempDir(), edit: func(string) error { return nil }}
+	w.want("", "no editor is known; set VISUAL or EDITOR", 1, "edit")
+	w.vars = map[string]string{"VISUAL": "  ", "EDITOR": `"/Applications/My Editor/edit" --wait '$x' $HOME/a`, "HOME": "/u"}
+	w.want("", "", 0, "edit")
+	if want := []string{"/Applications/My Editor/edit", "--wait", "$x", "/u/a"}; !slices.Equal(w.argv, want) {
+		t.Errorf("ran %q, want %q", w.argv, want)
+	}
+	w.vars["VISUAL"] = `vi "`
+	w.want("", `VISUAL is "vi \"", which is no command line`, 1, "edit")
+	w.vars["VISUAL"] = "vi"
+	w.edit = func(string) error { return errors.New("exit status 3") }
+	w.want("", `running editor "vi": exit status 3`, 1, "edit")
+}
+
+// A file that its owner has made read-only stays as it is.
+func TestReadOnlyFilesStay(t *testing.T) {
+	w := &world{t: t, dir: t.TempDir()}
+	w.write("home/config.json", `{"theme": "dark"}`)
+	file := filepath.Join(w.dir, "home", "config.json")
+	if err := os.Chmod(file, 0o444); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Chmod(file, 0o644) }) // or Windows could not remove it
+	w.want("", "the file is read-only; if it is to be changed, make it writable first", 1, "set", "theme", "light")
+	w.want("", "the file is read-only", 1, "unset", "theme")
+	w.want("dark\n", "", 0, "get", "theme")
 }
