@@ -2,13 +2,18 @@ package policies
 
 import (
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/patriceckhart/zot/config/document"
 )
 
 const envPrefix = "ZOT_POLICY_"
+
+// envKeys are the keys of a policy that have a variable, by the end of its
+// name.
+var envKeys = map[string]string{
+	"MODE": "mode", "UNLISTED": "unlisted", "ENFORCE": "enforce", "AUDIT": "audit", "SKILL_TOOLS": "skillTools",
+}
 
 // EnvSection reads the variables ZOT_POLICY_MODE, _UNLISTED, _ENFORCE and
 // _AUDIT as a layer, which like any other can only narrow. Empty ones count as
@@ -22,12 +27,13 @@ func EnvSection(environ []string) (Section, bool) {
 		if !ok || value == "" {
 			continue
 		}
-		if !slices.Contains([]string{"MODE", "UNLISTED", "ENFORCE", "AUDIT"}, key) {
-			unknown = errors.New(name + " is not a variable of the policy; there are ZOT_POLICY_MODE, _UNLISTED, _ENFORCE and _AUDIT")
+		field, ok := envKeys[key]
+		if !ok {
+			unknown = errors.New(name + " is not a variable of the policy; there are ZOT_POLICY_MODE, _UNLISTED, _ENFORCE, _AUDIT and _SKILL_TOOLS")
 			continue
 		}
 		n.Members = append(n.Members, document.Member{
-			Name: strings.ToLower(key), Value: &document.Node{Kind: document.String, Text: value},
+			Name: field, Value: &document.Node{Kind: document.String, Text: value},
 		})
 	}
 	s := Section{Layer: Env, File: envPrefix + "*", Node: n, Err: unknown}

@@ -94,6 +94,7 @@ func (d dice) policy(owner bool) string {
 	add(3, "unlisted", `"`+pick(d, "deny", "ask", "inherit")+`"`)
 	add(6, "enforce", `"`+pick(d, "mode", "ask", "require")+`"`)
 	add(6, "audit", `"`+pick(d, "on", "required")+`"`)
+	add(6, "skillTools", `"`+pick(d, "any", "ask", "listed")+`"`)
 	if owner {
 		add(5, "require", `["`+pick(d, "todo", "guard")+`"]`)
 		add(8, "trust", `{"project":"`+pick(d, "ask", "never")+`"}`)

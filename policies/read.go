@@ -168,6 +168,9 @@ func (r *reader) policy(l *layer, n *document.Node) {
 		"audit": func(v *document.Node, p document.Pos) {
 			l.audit, l.auditAt = Audit(r.word(v, "audit", "on", "required")), r.origin(p, "audit")
 		},
+		"skillTools": func(v *document.Node, p document.Pos) {
+			l.skillTools, l.skillToolsAt = SkillTools(r.word(v, "skillTools", "any", "ask", "listed")), r.origin(p, "skillTools")
+		},
 		"rules": func(v *document.Node, _ document.Pos) {
 			r.list(v, "rules", func(i int, item *document.Node) { l.rules = append(l.rules, r.rule(i, item)) })
 		},

@@ -29,7 +29,7 @@ func TestSchemaAndReaderAgree(t *testing.T) {
 		`{"rules": [{"decision": "allow", "match": {"except": {}}}]}`, `{"rules": [{"decision": "allow", "match": {"except": {"except": {"name": "x"}}}}]}`,
 		`{"rules": [{"decision": "allow", "grant": {"tool": ["x"]}}]}`, `{"rules": [{"decision": "allow", "grant": {"fs": {"read": ["../x"]}}}]}`,
 		`{"rules": [{"decision": "allow", "grant": {"submit": "yes"}}]}`, `{"rules": [{"decision": "allow", "grant": {"limits": {"memory": "much"}}}]}`,
-		`{"require": ["*"]}`, `{"require": [{"source": "https://h/r"}]}`, `{"trust": {"project": "always"}}`, `{"trust": "never"}`, `{"enforce": "no"}`, `{"audit": "off"}`,
+		`{"require": ["*"]}`, `{"require": [{"source": "https://h/r"}]}`, `{"trust": {"project": "always"}}`, `{"trust": "never"}`, `{"enforce": "no"}`, `{"audit": "off"}`, `{"skillTools": "none"}`,
 	} {
 		problems := schemas.Validate("policy", []byte(text))
 		set := loadAny(t, layers{policies.User: text})

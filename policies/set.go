@@ -69,17 +69,21 @@ type Recommendation struct {
 
 // A layer is a section that was read.
 type layer struct {
-	layer       Layer
-	file        string
-	rules       []*rule
-	unlisted    Verdict // Allow stands for inherit
-	unlistedAt  Origin
-	mode        Mode
-	modeAt      Origin
-	enforce     Enforce
-	enforceAt   Origin
-	audit       Audit
-	auditAt     Origin
+	layer      Layer
+	file       string
+	rules      []*rule
+	unlisted   Verdict // Allow stands for inherit
+	unlistedAt Origin
+	mode       Mode
+	modeAt     Origin
+	enforce    Enforce
+	enforceAt  Origin
+	audit      Audit
+	auditAt    Origin
+
+	skillTools   SkillTools
+	skillToolsAt Origin
+
 	never       bool // trust.project: never
 	neverAt     Origin
 	require     []*Requirement
@@ -117,6 +121,20 @@ const (
 // String is the word that policies use.
 func (a Audit) String() string { return [...]string{"on", "required"}[a] }
 
+// SkillTools says what becomes of a call of a tool that a skill in use does not
+// list in its allowed-tools. The strictest that any layer names holds.
+type SkillTools uint8
+
+// The values of skillTools, laxest first.
+const (
+	SkillToolsAny    SkillTools = iota // the list is a hint to the model
+	SkillToolsAsk                      // the call is asked about
+	SkillToolsListed                   // the call is refused
+)
+
+// String is the word that policies use.
+func (s SkillTools) String() string { return [...]string{"any", "ask", "listed"}[s] }
+
 // A Set is the policy that holds: all layers.
 type Set struct {
 	layers   []*layer
@@ -128,6 +146,9 @@ type Set struct {
 	modeAt  Origin
 	enforce Enforce
 	audit   Audit
+
+	skillTools   SkillTools
+	skillToolsAt Origin
 }
 
 // Load reads the sections. It never fails: a section that cannot be read is in
@@ -145,6 +166,9 @@ func Load(sections []Section) *Set {
 		}
 		set.enforce = max(set.enforce, l.enforce)
 		set.audit = max(set.audit, l.audit)
+		if l.skillTools > set.skillTools {
+			set.skillTools, set.skillToolsAt = l.skillTools, l.skillToolsAt
+		}
 	}
 	return set
 }
@@ -157,6 +181,10 @@ func (s *Set) Enforce() Enforce { return s.enforce }
 
 // Audit is the strictest value of audit that a layer names.
 func (s *Set) Audit() Audit { return s.audit }
+
+// SkillTools is the strictest value of skillTools that a layer names, and who
+// names it.
+func (s *Set) SkillTools() (SkillTools, Origin) { return s.skillTools, s.skillToolsAt }
 
 // NeverTrust tells whether projects are not to be trusted at all, and who says
 // so.
@@ -183,7 +211,7 @@ func (s *Set) Missing(loaded []Subject) []*Requirement {
 	return slices.DeleteFunc(s.Requirements(), func(r *Requirement) bool {
 		return slices.ContainsFunc(loaded, func(sub Subject) bool {
 			sub.prepare()
-			return r.match.subject(&sub, false)
+			return r.match.subject(&sub, false) && (sub.Scope != ScopeProject || r.match.identifies())
 		})
 	})
 }

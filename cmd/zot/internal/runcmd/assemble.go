@@ -1,6 +1,7 @@
 package runcmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -36,8 +37,11 @@ type run struct {
 	builtin  []tool.Tool
 	jail     *jail
 	skillSet func() *skill.Set
+	skillUse skillUse
 	planner  *planner
-	notices  []event.Event // what is to be said once somebody listens
+	// stopWatch ends looking after the policy.
+	stopWatch context.CancelFunc
+	notices   []event.Event // what is to be said once somebody listens
 }
 
 // face is what an assembly needs to know of the face that will drive it.
@@ -127,7 +131,7 @@ func (a *run) build(as face) error {
 		CompactAt: cfg.Compaction.Threshold,
 	}
 	askAll := a.flags.NoYolo || cfg.Confirmation == "all"
-	opts.Policy = toolPolicy{planner: a.planner, askAll: askAll}
+	opts.Policy = toolPolicy{planner: a.planner, skills: &a.skillUse, askAll: askAll}
 	if askAll && as.asker == nil {
 		a.notice("warn", "nobody can be asked in this mode, so tools run without confirmation")
 	}
@@ -138,8 +142,15 @@ func (a *run) build(as face) error {
 	if opts.Conversation, err = a.conversation(); err != nil {
 		return err
 	}
-	a.host, err = host.New(opts)
-	return err
+	if a.host, err = host.New(opts); err != nil {
+		return err
+	}
+	a.host.Subscribe(a.skillUse.watch)
+	a.planner.manager = a.host.Extensions
+	var watching context.Context
+	watching, a.stopWatch = context.WithCancel(context.Background())
+	go a.watchPolicy(watching) // ends in close
+	return nil
 }
 
 // notice keeps a line of the host's own until somebody listens.

@@ -62,11 +62,7 @@ func (d *desk) Skills(context.Context) ([]tui.SkillRow, error) {
 
 // UseSkill implements tui.Skills.
 func (d *desk) UseSkill(_ context.Context, name, args string) error {
-	s, ok := d.run.skillSet().Find(name)
-	if !ok {
-		return fmt.Errorf("there is no skill %q; /skills lists them", name)
-	}
-	text, err := s.Invocation(args)
+	text, err := d.run.useSkill(name, args)
 	if err != nil {
 		return err
 	}
@@ -110,6 +106,11 @@ func (d *desk) SetPermissions(_ context.Context, mode string) (string, error) {
 	case "ask":
 		d.run.host.Guard().AllowAll(false)
 		return "tools ask again where the settings say so", nil
+	case "jail", "unjail":
+		if err := d.run.jail.set(mode == "jail"); err != nil {
+			return "", err
+		}
+		return "jail " + d.run.jail.words(), nil
 	}
 	return "", fmt.Errorf("this session cannot be put in %s", mode)
 }

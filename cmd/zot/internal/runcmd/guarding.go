@@ -19,19 +19,23 @@ import (
 // and the user's own wish to be asked.
 type toolPolicy struct {
 	planner *planner
+	skills  *skillUse
 	askAll  bool
 }
 
 // Decide implements guard.Policy.
 func (p toolPolicy) Decide(_ context.Context, call tool.Call, _ tool.Tool) guard.Decision {
+	p.planner.refresh()
 	d, err := p.judge(call)
 	switch {
 	case err != nil:
 		// A policy that cannot be read denies what it would have judged.
 		return guard.Decision{Effect: guard.Deny, Reason: err.Error()}
 	case d.Verdict == policies.Deny:
+		p.record(call, d)
 		return guard.Decision{Effect: guard.Deny, Reason: gate.Sentence(d)}
 	case d.Verdict == policies.Ask:
+		p.record(call, d)
 		return guard.Decision{Effect: guard.Ask, Reason: gate.Sentence(d)}
 	case p.askAll:
 		return guard.Decision{Effect: guard.Ask, Soft: true}
@@ -39,30 +43,61 @@ func (p toolPolicy) Decide(_ context.Context, call tool.Call, _ tool.Tool) guard
 	return guard.Decision{Effect: guard.Allow, Source: "yolo"}
 }
 
+// judge asks the policy as it is, and as it was when the extensions were
+// started: what changed since may narrow, and widens with a reload only.
 func (p toolPolicy) judge(call tool.Call) (policies.Decision, error) {
-	g, _ := p.planner.decisions()
-	if g == nil {
-		return policies.Decision{Verdict: policies.Allow}, nil
+	d := policies.Decision{Verdict: policies.Allow}
+	for _, g := range p.planner.gates() {
+		tools, err := p.planner.toolRules(g)
+		if err != nil {
+			return policies.Decision{}, err
+		}
+		for _, by := range []policies.Decision{tools.Decide(call.Name, call.Args), p.skills.judge(g.Set, call)} {
+			if by.Verdict < d.Verdict {
+				d = by
+			}
+		}
 	}
-	tools, err := p.planner.toolRules(g)
-	if err != nil {
-		return policies.Decision{}, err
-	}
-	return tools.Decide(call.Name, call.Args), nil
+	return d, nil
 }
 
-// toolRules are the policy's rules for tools, read once a plan.
+// record writes what a tool was refused, or had to be asked about, to the log of
+// decisions.
+func (p toolPolicy) record(call tool.Call, d policies.Decision) {
+	if g, _ := p.planner.decisions(); g != nil {
+		_ = g.Record("", policies.Tools, call.Name, d) // a log that must be kept was checked before anything loaded
+	}
+}
+
+// gates are those of the start and of now.
+func (p *planner) gates() []*gate.Gate {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.gate == nil:
+		return nil
+	case p.watch.started == nil || p.watch.started == p.gate:
+		return []*gate.Gate{p.gate}
+	}
+	return []*gate.Gate{p.watch.started, p.gate}
+}
+
+// toolRules are the policy's rules for tools, read once for each gate.
 func (p *planner) toolRules(g *gate.Gate) (*gate.Tools, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.tools == nil || p.toolsOf != g {
-		tools, err := gate.NewTools(g.Set)
-		if err != nil {
-			return nil, err
-		}
-		p.tools, p.toolsOf = tools, g
+	if tools := p.tools[g]; tools != nil {
+		return tools, nil
 	}
-	return p.tools, nil
+	tools, err := gate.NewTools(g.Set)
+	if err != nil {
+		return nil, err
+	}
+	if p.tools == nil || len(p.tools) > 8 {
+		p.tools = map[*gate.Gate]*gate.Tools{}
+	}
+	p.tools[g] = tools
+	return tools, nil
 }
 
 // protect keeps the file tools from writing what decides about trust: the

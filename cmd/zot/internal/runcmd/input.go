@@ -65,12 +65,21 @@ func readAll(ctx context.Context, in io.Reader) ([]byte, error) {
 	}
 }
 
-// runInput runs what a user typed: the command of an extension, or a prompt.
+// runInput runs what a user typed: a skill, the command of an extension, or a
+// prompt.
 // inserted takes text that a command wants in an editor.
-func runInput(ctx context.Context, h *host.Host, p host.Prompt, inserted func(string)) error {
+func (a *run) runInput(ctx context.Context, p host.Prompt, inserted func(string)) error {
+	h := a.host
 	name, args, ok := command.Parse(p.Text)
 	if !ok {
 		return h.Run(ctx, p)
+	}
+	if used, is := strings.CutPrefix(command.Fold(name), "skill:"); is {
+		text, err := a.useSkill(used, args)
+		if err != nil {
+			return err
+		}
+		return h.Run(ctx, host.Prompt{Text: text, Images: p.Images})
 	}
 	h.WaitReady(ctx)
 	if ctx.Err() != nil {

@@ -103,7 +103,7 @@ func (a *run) runJSON(outer context.Context, prompt host.Prompt) error {
 	})()
 	a.announce()
 	a.host.Start()
-	err := runInput(ctx, a.host, prompt, func(text string) { j.write(rpcproto.ExtDisplay{Text: text}) })
+	err := a.runInput(ctx, prompt, func(text string) { j.write(rpcproto.ExtDisplay{Text: text}) })
 	if outer.Err() != nil {
 		return err
 	}

@@ -171,7 +171,7 @@ func (a *run) runPrint(ctx context.Context, prompt host.Prompt) error {
 	a.announce()
 	a.host.Start()
 	start := time.Now()
-	err := runInput(ctx, a.host, prompt, p.inserted)
+	err := a.runInput(ctx, prompt, p.inserted)
 	if err := p.finish(err); err != nil || a.flags.Stats == "" {
 		return err
 	}
