@@ -120,13 +120,18 @@ func (r *child) compile(s settings) int {
 func (r *child) run(s settings, report confine.Report) int {
 	var activity engine.Activity
 	var garbage collector
+	if s.Cache != "" {
+		garbage.wait()
+	}
+	module := s.module
+	s.module = nil // nobody needs it once it is compiled, and it is large
 	in, err := standardInput()
 	if err != nil {
 		r.tell(failed(err))
 		return runnerFailed
 	}
 	out, err := engine.Run(context.Background(), engine.Config{
-		Module: s.module, Args: s.Args, Env: s.Env, Mounts: s.Mounts, Pages: s.Pages, OpenFiles: s.OpenFiles, Cache: s.Cache,
+		Module: module, Args: s.Args, Env: s.Env, Mounts: s.Mounts, Pages: s.Pages, OpenFiles: s.OpenFiles, Cache: s.Cache,
 		Refused: func(refusal transports.Refusal) { r.tell(status{Refused: &refusal}) },
 		Stdin:   in, Stdout: os.Stdout, Stderr: os.Stderr, Activity: &activity, HostCall: garbage.hostCall,
 		Ready: func() {

@@ -1,6 +1,7 @@
 package wasi
 
 import (
+	"math"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
@@ -18,10 +19,19 @@ const (
 // to collect. The guest's memory is not in its care at all.
 type collector struct{ calls uint32 }
 
+// wait puts collections off while a compiled module is loaded: that takes some
+// times the module's size and is over soon, and what collections in between
+// need for themselves stays for good. Large modules get theirs.
+func (c *collector) wait() {
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(3 * collectFrom)
+}
+
 // takeOver switches the ordinary collections off.
 func (c *collector) takeOver() {
 	debug.FreeOSMemory() // what loading the module has left
 	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(math.MaxInt64)
 }
 
 // hostCall is called in each call of the guest's.

@@ -25,7 +25,11 @@ func startInline(ctx context.Context, o Options) (*Conn, error) {
 }
 
 func startInlineFromCache(ctx context.Context, o Options) (conn *Conn, dir string, err error) {
-	dir, err = compiled(ctx, o, variantInline)
+	variant := variantInline
+	if o.testOnlyUninterruptible {
+		variant = variantRunner
+	}
+	dir, err = compiled(ctx, o, variant)
 	if err != nil {
 		return nil, "", err
 	}
@@ -81,7 +85,7 @@ func (g *inlineGuest) run(ctx context.Context, s memory.Stdio) error {
 	var activity engine.Activity
 	c := g.o.config()
 	c.Stdin, c.Stdout, c.Stderr = s.In.(engine.Input), s.Out, s.Err
-	c.Cache, c.Interruptible, c.Activity = g.dir, true, &activity
+	c.Cache, c.Interruptible, c.Activity = g.dir, !g.o.testOnlyUninterruptible, &activity
 	c.Refused = func(r transports.Refusal) { g.refused <- r } // there is room for all that will be told
 	c.Ready = func() {
 		g.started <- nil

@@ -109,6 +109,10 @@ type Options struct {
 	// MaxFrame bounds a frame in bytes, both ways; 0 is
 	// [transports.DefaultMaxFrame].
 	MaxFrame int
+
+	// testOnlyUninterruptible leaves out what makes a module that runs inline
+	// stoppable, to measure the rest.
+	testOnlyUninterruptible bool
 }
 
 // A Conn is a running module.

@@ -16,9 +16,17 @@ import (
 	"github.com/patriceckhart/zot/transports/transporttest"
 )
 
+// roles are what this test's binary is under another first argument.
+var roles = map[string]func(args []string) int{}
+
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == RunnerArg {
 		os.Exit(RunnerMain(os.Args[2:]))
+	}
+	if len(os.Args) > 1 {
+		if role, ok := roles[os.Args[1]]; ok {
+			os.Exit(role(os.Args[2:]))
+		}
 	}
 	dir, err := os.MkdirTemp("", "zot-wasi-test-")
 	if err != nil {

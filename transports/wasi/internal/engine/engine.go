@@ -106,6 +106,7 @@ func Run(ctx context.Context, c Config) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
+	c.Module = nil // it can be large
 	note := &refusals{tell: c.Refused}
 	if err := instantiateWASI(ctx, runtime, c.HostCall, note.seen); err != nil {
 		return Outcome{}, err

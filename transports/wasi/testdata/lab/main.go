@@ -80,6 +80,10 @@ func serve(r request) {
 			time.Sleep(10 * time.Millisecond)
 			answer(response{ID: n})
 		}
+	case "burst":
+		for n := range r.N {
+			answer(response{ID: n, Text: "flood"})
+		}
 	case "exit":
 		os.Exit(r.N)
 	case "panic":
