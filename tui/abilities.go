@@ -65,8 +65,16 @@ type (
 	Permissions interface {
 		SetPermissions(ctx context.Context, mode string) (string, error)
 	}
-	// Reports are texts in Markdown on a topic: "policy", "trust", "config",
-	// "doctor". args is what followed the command.
+	// Settings lists what can be set and saves a value, for good and in the
+	// user's own settings.
+	Settings interface {
+		Settings(ctx context.Context) ([]SettingRow, error)
+		// SaveSetting writes a value as it was typed; without one it takes the
+		// setting out, so that what is below it holds again.
+		SaveSetting(ctx context.Context, key string, value *string) (Saved, error)
+	}
+	// Reports are texts in Markdown on a topic: "policy", "trust", "doctor".
+	// args is what followed the command.
 	Reports interface {
 		Report(ctx context.Context, topic, args string) (string, error)
 	}

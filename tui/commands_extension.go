@@ -70,10 +70,9 @@ func (m *Model) listExtensions(string) {
 	if !ok {
 		return
 	}
-	later(m, "", e.Extensions, func(m *Model, rows []ExtensionRow) {
+	openLater(m, "", e.Extensions, func(m *Model, rows []ExtensionRow) dialog.Dialog {
 		if len(rows) == 0 {
-			m.transcript.Say("", "no extensions are installed; zot ext install brings one")
-			return
+			return readerOf("extensions", "no extensions are installed; zot ext install brings one")
 		}
 		var b strings.Builder
 		b.WriteString("| extension | state | commands | tools | from |\n|---|---|--:|--:|---|\n")
@@ -84,7 +83,7 @@ func (m *Model) listExtensions(string) {
 			}
 			fmt.Fprintf(&b, "| %s %s | %s | %d | %d | %s |\n", cell(r.Name), cell(r.Version), cell(state), r.Commands, r.Tools, cell(r.Source))
 		}
-		m.transcript.Report(b.String())
+		return readerOf("extensions", b.String())
 	})
 }
 

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/patriceckhart/zot/tui/dialog"
+	"github.com/patriceckhart/zot/tui/markdown"
 	"github.com/patriceckhart/zot/tui/screen"
+	"github.com/patriceckhart/zot/tui/style"
 )
 
 // reportCommands show what the runtime has to say about itself.
@@ -15,21 +18,29 @@ func reportCommands() []builtin {
 	}
 	trust := report("trust", "[status|revoke]", "what of this project is trusted")
 	trust.complete = fixedArgs("status: what holds", "revoke: ask again next time")
-	config := report("config", "[key]", "settings, and where each comes from")
-	config.aliases = []string{"settings"}
+	policy := report("policy", "[show|check|explain EXT]", "what tools and extensions may do, and why")
+	policy.complete = fixedArgs("show: the policy of all layers", "check: look for mistakes in it", "explain: why an extension may load, or not")
+	doctor := report("doctor", "[subject|network]", "check the installation, the terminal and the theme")
+	doctor.complete = fixedArgs("terminal", "settings", "model", "policy", "extensions", "theme", "sandbox", "network: ask the model's provider as well")
 	return []builtin{
-		report("policy", "[explain EXT]", "what tools and extensions may do, and why"),
-		trust, config,
-		report("doctor", "", "check the installation, the terminal and the theme"),
+		policy, trust, doctor, settingsCommand(),
 		def("cost", "", "tokens and cost so far", (*Model).cost),
 	}
 }
 
 func (m *Model) report(topic, args string) {
 	if r, ok := need[Reports](m, "/"+topic); ok {
-		later(m, "/"+topic, func(ctx context.Context) (string, error) { return r.Report(ctx, topic, args) },
-			func(m *Model, text string) { m.transcript.Report(text) })
+		openLater(m, "/"+topic, func(ctx context.Context) (string, error) { return r.Report(ctx, topic, args) },
+			func(_ *Model, text string) dialog.Dialog { return readerOf(topic, text) })
 	}
+}
+
+// readerOf shows a text of zot's own, in Markdown.
+func readerOf(title, text string) *dialog.Reader {
+	text = screen.Clean(text)
+	return &dialog.Reader{Title: title, Draw: func(width int, s *style.Sheet) []string {
+		return markdown.Render(text, markdown.Options{Width: width, Sheet: s})
+	}}
 }
 
 func (m *Model) cost(string) {

@@ -190,11 +190,11 @@ func (m *Model) aside(question string) {
 		m.transcript.Say("warn", "/btw QUESTION")
 		return
 	}
-	stoppable(m, "/btw", func(ctx context.Context) (string, error) {
-		var b strings.Builder
-		err := a.Aside(ctx, question, func(text string) { b.WriteString(text) })
-		return b.String(), err
-	}, func(m *Model, answer string) {
-		m.transcript.Report("**btw:** " + screen.Line(question) + "\n\n" + answer)
-	})
+	shown := m.transcript.Aside(question)
+	answer := newGrowth()
+	m.do(answer.follow(shown.Write, shown.End))
+	stoppable(m, "/btw", nothing(func(ctx context.Context) error {
+		defer answer.close()
+		return a.Aside(ctx, question, answer.add)
+	}), nil)
 }

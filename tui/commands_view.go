@@ -103,7 +103,7 @@ func (m *Model) help(string) {
 			fmt.Fprintf(&b, "| %s | %s |\n", cell(strings.Join(k.Keys, ", ")), cell(k.Help))
 		}
 	}
-	m.transcript.Report(b.String())
+	m.dialog = readerOf("help", b.String())
 }
 
 func (m *Model) pickHistory() {

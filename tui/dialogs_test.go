@@ -1,6 +1,7 @@
 package tui_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -383,4 +384,108 @@ func TestEveryCommandSaysSomething(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestSettingsDialog(t *testing.T) {
+	rt := tuitest.New()
+	rt.SetRows = []tui.SettingRow{
+		{Key: "theme", Value: "auto", From: "built-in", Doc: "The look."},
+		{Key: "ui.notifications", Value: "unfocused", From: "built-in", Options: []string{"off", "unfocused", "always"}},
+		{Key: "ui.showThinking", Value: "false", From: "built-in", Options: []string{"true", "false"}, Doc: "Show what a model thinks."},
+		{Key: "maxSteps", Value: "500", From: "built-in"},
+	}
+	on(t, rt, func(d *tuitest.Driver) {
+		rt.Begin("think")
+		d.Emit(event.ReasoningDelta{Delta: "deep in thought"})
+		rt.End("done")
+		d.Sleep(200 * time.Millisecond)
+		d.Lacks("deep in thought")
+		d.Command("/settings think")
+		d.Has("settings", "1 of 4", "ui.showThinking", "false  built-in", "Show what a model thinks.")
+		d.Keys("enter")
+		d.Has("true  user", "ui.showThinking saved", "thought: deep in thought")
+		d.Keys("ctrl+x")
+		d.Has("not set  built-in")
+		d.Lacks("deep in thought")
+		d.Keys("ctrl+u")
+		d.Type("notif")
+		d.Keys("enter")
+		d.Has("ui.notifications", "▸ unfocused")
+		d.Keys("down", "enter")
+		d.Has("always  user")
+		d.Keys("ctrl+u")
+		d.Type("maxst")
+		d.Keys("enter")
+		d.Has("maxSteps", "› 500")
+		d.Keys("ctrl+u")
+		d.Type("7")
+		d.Keys("enter")
+		d.Has("maxSteps  7  user")
+		d.Keys("enter", "esc")
+		d.Has("1 of 4") // back in the list
+		d.Keys("esc")
+		d.Lacks("1 of 4")
+		d.Command("/config maxSteps 9")
+		d.Has("maxSteps saved")
+		d.Command("/config nothing 9")
+		d.Has(`there is no setting "nothing"`)
+		if rt.SetRows[3].Value != "9" {
+			t.Errorf("maxSteps is %q", rt.SetRows[3].Value)
+		}
+	})
+}
+
+func TestReportsAreReadInADialog(t *testing.T) {
+	rt := tuitest.New()
+	on(t, rt, func(d *tuitest.Driver) {
+		d.Type("draft")
+		d.Keys("ctrl+u")
+		d.Command("/help")
+		d.Has("help", "esc closes", "/btw QUESTION")
+		d.Lacks("/unjail")
+		d.Keys("pgdown", "pgdown")
+		d.Lacks("/btw QUESTION")
+		d.Type("unjail")
+		d.Has("/unjail", `1 with "unjail"`)
+		d.Keys("esc")
+		d.Has("/btw QUESTION")
+		d.Keys("esc")
+		d.Lacks("/btw QUESTION", "esc closes")
+	})
+}
+
+func TestAsideGrowsAndGoesWithTheNotes(t *testing.T) {
+	rt := tuitest.New()
+	more := make(chan string)
+	rt.OnAside = func(_ context.Context, _ string, onText func(string)) error {
+		for text := range more {
+			onText(text)
+		}
+		return nil
+	}
+	synctest.Test(t, func(t *testing.T) {
+		more = make(chan string)
+		d := tuitest.Start(t, rt, 80, 24, nil)
+		d.Command("/btw why?")
+		more <- "because of **this"
+		d.Sleep(time.Second)
+		d.Has("btw: why?", "because of **this", "working")
+		more <- "** and that\n\n- and more"
+		d.Sleep(time.Second)
+		d.Has("because of this and that", "• and more")
+		rt.Begin("go on")
+		d.Emit(event.TextDelta{Delta: "the answer"})
+		rt.End("the answer")
+		d.Sleep(time.Second)
+		d.Keys("esc") // stops it, and clears it away
+		d.Lacks("because")
+		close(more)
+		d.Sleep(time.Second)
+		d.Lacks("because", "working")
+		d.Has("the answer")
+		d.Command("/copy")
+		if got := d.Copied(); len(got) != 1 || got[0] != "the answer" {
+			t.Errorf("copied %q", got)
+		}
+	})
 }

@@ -136,3 +136,21 @@ type AccountRow struct {
 
 // ThemeRow is a theme to pick.
 type ThemeRow struct{ Name, Description string }
+
+// SettingRow is a setting as it holds now.
+type SettingRow struct {
+	Key, Value string // Value as it would be typed; empty where nothing is set
+	From       string // who set it
+	Doc        string
+	Options    []string // the values that there are; nil for any
+	Own        bool     // the user's own settings have it
+}
+
+// Saved is what came of a setting that was saved.
+type Saved struct {
+	// Options are the interface's own with the new value; only those that can
+	// change while it runs are looked at.
+	Options Options
+	// Note is what the user should know, such as that another layer decides.
+	Note string
+}

@@ -248,5 +248,8 @@ func (g *Guard) emitDecision(call tool.Call, decision, source, reason string) {
 // AllowAll makes every later question of the session a yes.
 func (g *Guard) AllowAll(on bool) { g.remember.setAll(on) }
 
+// AllowsAll reports whether every question of the session is answered with yes.
+func (g *Guard) AllowsAll() bool { return g.remember.allowsAll() }
+
 // ErrNoAnswer is what an Asker returns where nobody can be asked.
 var ErrNoAnswer = errors.New("nobody can be asked")

@@ -75,6 +75,12 @@ func (m *memory) add(key string, a Answer) {
 	}
 }
 
+func (m *memory) allowsAll() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.all
+}
+
 func (m *memory) setAll(on bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -126,7 +126,7 @@ func (q *Question) Rows(width, height int, s *style.Sheet) ([]string, int, int) 
 	if q.total > 1 {
 		hint = fmt.Sprintf("%d of %d", q.behind, q.total)
 	}
-	rows := []string{bar(q.title(), hint, width, s)}
+	rows := []string{bar(q.title(), hint, "", width, s)}
 	options := q.options(width, height-1, s)
 	room := max(height-1-len(options), 0)
 	body := q.body(width, s)

@@ -1,6 +1,6 @@
 // Package dialog holds what is docked above the prompt and takes the keys while
-// it is there: a question ([Question]), a list to pick from ([Picker]) and a
-// line to fill in ([Input]).
+// it is there: a question ([Question]), a list to pick from ([Picker]), a line
+// to fill in ([Input]) and a text to read ([Reader]).
 //
 // A dialog draws rows and takes keys; it starts nothing and reads no clock.
 // What it decides, it hands to the function that it was made with.
@@ -15,7 +15,7 @@ import (
 	"github.com/patriceckhart/zot/tui/style"
 )
 
-// A Dialog is one of the three kinds.
+// A Dialog is one of these.
 type Dialog interface {
 	// Rows draws in at most height rows of at most width columns. caret is
 	// the column and row of the text caret, or -1, -1.
@@ -32,11 +32,14 @@ type Dialog interface {
 // meant for the prompt must not approve anything.
 const Guard = 250 * time.Millisecond
 
-// bar is the title row.
-func bar(title, hint string, width int, s *style.Sheet) string {
+// bar is the title row: the title, where one is in what there is, what keys do.
+func bar(title, at, hint string, width int, s *style.Sheet) string {
 	text := s.Paint(style.DialogTitle, s.Glyphs.Rule+" "+screen.Line(title))
+	if at != "" {
+		text += s.Paint(style.Muted, " "+at)
+	}
 	if hint != "" {
-		text += s.Paint(style.Muted, " "+hint)
+		text += "  " + hints(hint, width-screen.Width(text)-2, s)
 	}
 	text = screen.Fit(screen.Display(text), width, s.Glyphs.Ellipsis)
 	if n := width - screen.Width(text) - 1; n > 0 {

@@ -17,7 +17,7 @@ var (
 	late = t0.Add(time.Second)
 )
 
-func key(chord string) keys.Key {
+func press(chord string) keys.Key {
 	k := keys.Key{Chord: chord}
 	if len([]rune(chord)) == 1 {
 		k.Text = chord
@@ -50,9 +50,9 @@ func TestQuestionIsAnsweredOnce(t *testing.T) {
 		var got []int
 		q := NewQuestion(ask(&got), t0)
 		for _, k := range tc.keys {
-			q.Key(key(k), late)
+			q.Key(press(k), late)
 		}
-		q.Key(key("enter"), late)
+		q.Key(press("enter"), late)
 		q.Cancel()
 		if len(got) != 1 || got[0] != tc.want {
 			t.Errorf("%v: answers %v, want [%d]", tc.keys, got, tc.want)
@@ -64,14 +64,14 @@ func TestKeysJustAfterOpeningDoNotAnswer(t *testing.T) {
 	var got []int
 	q := NewQuestion(ask(&got), t0)
 	for _, k := range []string{"enter", "1", "esc"} {
-		if q.Key(key(k), t0.Add(249*time.Millisecond)) {
+		if q.Key(press(k), t0.Add(249*time.Millisecond)) {
 			t.Errorf("%s closed the question", k)
 		}
 	}
 	if len(got) != 0 {
 		t.Fatalf("answered %v", got)
 	}
-	if !q.Key(key("1"), t0.Add(251*time.Millisecond)) || len(got) != 1 {
+	if !q.Key(press("1"), t0.Add(251*time.Millisecond)) || len(got) != 1 {
 		t.Errorf("a later key does not answer: %v", got)
 	}
 }
@@ -107,7 +107,7 @@ func TestOptionsAreNeverCutByTheBody(t *testing.T) {
 	}
 	rows(q, 80, 12)
 	for range 200 {
-		q.Key(key("pgdown"), late)
+		q.Key(press("pgdown"), late)
 	}
 	if out := rows(q, 80, 12); !strings.Contains(out, "body line 299") {
 		t.Errorf("the end cannot be reached:\n%s", out)
@@ -121,17 +121,17 @@ func TestPickerFiltersAndPicks(t *testing.T) {
 	for i := range 40 {
 		p.Items = append(p.Items, Item{Label: fmt.Sprintf("session %d", i), Detail: "yesterday"})
 	}
-	p.Key(key("down"), t0)
+	p.Key(press("down"), t0)
 	if out := rows(p, 40, 8); !strings.Contains(out, "▸ session 1") || !strings.Contains(out, "40 of 40") {
 		t.Errorf("got:\n%s", out)
 	}
-	p.Key(key("end"), t0)
+	p.Key(press("end"), t0)
 	if out := rows(p, 40, 8); !strings.Contains(out, "▸ session 39") {
 		t.Errorf("end not in view:\n%s", out)
 	}
-	p.Key(key("3"), t0)
-	p.Key(key("7"), t0)
-	p.Key(key("enter"), t0)
+	p.Key(press("3"), t0)
+	p.Key(press("7"), t0)
+	p.Key(press("enter"), t0)
 	if picked != 37 {
 		t.Errorf("picked %d, want 37", picked)
 	}
@@ -144,14 +144,14 @@ func TestPickerOfNothing(t *testing.T) {
 	cancelled := false
 	p := &Picker{Title: "x", Cancelled: func() { cancelled = true }}
 	for _, k := range []string{"up", "down", "enter", "z", "pgdown"} {
-		if p.Key(key(k), t0) {
+		if p.Key(press(k), t0) {
 			t.Errorf("%s closed it", k)
 		}
 	}
 	if out := rows(p, 40, 8); !strings.Contains(out, "nothing matches") {
 		t.Errorf("got:\n%s", out)
 	}
-	if !p.Key(key("esc"), t0) || !cancelled {
+	if !p.Key(press("esc"), t0) || !cancelled {
 		t.Error("esc did not cancel")
 	}
 }
@@ -160,11 +160,11 @@ func TestSecretInputIsHidden(t *testing.T) {
 	got := ""
 	in := &Input{Title: "key", Secret: true, Done: func(s string) { got = s }}
 	in.Paste(" sk-123\n")
-	in.Key(key("4"), t0)
+	in.Key(press("4"), t0)
 	if out := rows(in, 40, 5); strings.Contains(out, "sk-") || !strings.Contains(out, "*******") {
 		t.Errorf("got:\n%s", out)
 	}
-	in.Key(key("enter"), t0)
+	in.Key(press("enter"), t0)
 	if got != "sk-1234" {
 		t.Errorf("done with %q", got)
 	}

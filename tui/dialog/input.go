@@ -85,7 +85,7 @@ func (in *Input) Key(k keys.Key, _ time.Time) bool {
 
 // Rows draws the title, the line and the help.
 func (in *Input) Rows(width, height int, s *style.Sheet) ([]string, int, int) {
-	rows := []string{bar(in.Title, "", width, s)}
+	rows := []string{bar(in.Title, "", "", width, s)}
 	line, x, y := in.text.Rows(width, max(min(3, height-1), 1), s.Glyphs.Prompt+" ", s)
 	if in.Secret {
 		n := min(len([]rune(in.text.Text())), max(width-4, 0))

@@ -41,6 +41,8 @@ type Picker struct {
 	// stays open unless the function returns true.
 	Extra map[string]func(index int) bool
 	Hint  string
+	// About is told the marked item, and says more of it below the list; or nil.
+	About func(index int) string
 
 	filter  composer.Composer
 	shown   []int // indexes of the items that pass the filter
@@ -189,14 +191,11 @@ func (p *Picker) Rows(width, height int, s *style.Sheet) ([]string, int, int) {
 	if !p.settled {
 		p.apply()
 	}
-	hint := fmt.Sprintf("%d of %d", len(p.shown), len(p.Items))
-	if p.Hint != "" {
-		hint += "  " + p.Hint
-	}
-	rows := []string{bar(p.Title, hint, width, s)}
+	rows := []string{bar(p.Title, fmt.Sprintf("%d of %d", len(p.shown), len(p.Items)), p.Hint, width, s)}
 	filter, x, _ := p.filter.Rows(width, 1, s.Glyphs.Prompt+" ", s)
 	rows = append(rows, filter...)
-	p.height = max(height-2, 0)
+	about := p.about(width, height, s)
+	p.height = max(height-2-len(about), 0)
 	if p.chosen < p.first {
 		p.first = p.chosen
 	} else if p.height > 0 && p.chosen >= p.first+p.height {
@@ -209,10 +208,25 @@ func (p *Picker) Rows(width, height int, s *style.Sheet) ([]string, int, int) {
 	if len(p.shown) == 0 && p.height > 0 {
 		rows = append(rows, screen.Fit("  "+s.Paint(style.Muted, "nothing matches"), width, ""))
 	}
+	rows = append(rows, about...)
 	if len(rows) > height {
 		rows = rows[:max(height, 0)]
 	}
 	return rows, x, min(1, len(rows)-1)
+}
+
+// fewestItems is how many rows the list keeps before any go to what is said of
+// the marked item.
+const fewestItems = 3
+
+func (p *Picker) about(width, height int, s *style.Sheet) []string {
+	at := p.Marked()
+	if p.About == nil || at < 0 {
+		return nil
+	}
+	indent := s.Span(style.Muted, "  ")
+	rows := screen.Wrapper{Width: width, First: indent, Rest: indent}.Rows([]screen.Span{s.Span(style.Muted, screen.Display(screen.Line(p.About(at))))})
+	return rows[:max(min(len(rows), height-2-fewestItems), 0)]
 }
 
 func (p *Picker) row(it Item, chosen bool, width int, s *style.Sheet) string {

@@ -91,7 +91,7 @@ func commands() map[string]func(*surface, string) {
 		"session": (*surface).session, "new": (*surface).fresh, "clear": (*surface).clear, "compact": (*surface).compact,
 		"btw": (*surface).aside, "reload-ext": (*surface).reload, "ext": (*surface).extensions, "skills": (*surface).skills,
 		"cost": (*surface).cost, "copy": (*surface).copy, "login": (*surface).login, "logout": (*surface).logout,
-		"policy": report("policy"), "trust": report("trust"), "config": report("config"), "settings": report("config"), "doctor": report("doctor"),
+		"policy": report("policy"), "trust": report("trust"), "config": (*surface).settings, "settings": (*surface).settings, "doctor": report("doctor"),
 		"jail": permission("jail"), "unjail": permission("unjail"), "yolo": permission("yolo"),
 		"stop": func(s *surface, _ string) {
 			if s.busy {
@@ -215,7 +215,7 @@ func (s *surface) aside(question string) {
 			var b strings.Builder
 			err := a.Aside(ctx, question, func(t string) { b.WriteString(t) })
 			return b.String(), err
-		}, func(text string) { s.printer.whole("aside", text) })
+		}, func(text string) { s.printer.whole("aside", text) }) // lines of two answers must not mix
 	}
 }
 
@@ -255,6 +255,29 @@ func (s *surface) skills(string) {
 			}
 		})
 	}
+}
+
+// settings lists them, or saves one.
+func (s *surface) settings(args string) {
+	set, ok := need[tui.Settings](s, "changing settings")
+	if !ok {
+		return
+	}
+	key, value, given := strings.Cut(strings.TrimSpace(args), " ")
+	if given {
+		value = strings.TrimSpace(value)
+		beside(s, func(ctx context.Context) (tui.Saved, error) { return set.SaveSetting(ctx, key, &value) }, func(saved tui.Saved) {
+			s.line("%s", strings.TrimSuffix(key+" saved. "+saved.Note, " "))
+		})
+		return
+	}
+	beside(s, set.Settings, func(rows []tui.SettingRow) {
+		for _, r := range rows {
+			if strings.Contains(r.Key, key) {
+				s.line("%s: %s (%s)", r.Key, r.Value, r.From)
+			}
+		}
+	})
 }
 
 func (s *surface) cost(string) {

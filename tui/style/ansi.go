@@ -13,7 +13,7 @@ func (s *Sheet) resolveANSI(p Palette) {
 	for i := range s.ansi {
 		look, ok := p[ansiToken(i)]
 		if ok && s.Profile > ANSI16 && !look.FG.IsZero() {
-			s.ansi[i] = strings.TrimSuffix(strings.TrimPrefix(sequence(theme.Style{FG: look.FG}, s.Profile), "\x1b["), "m")
+			s.ansi[i] = colorCode(look.FG.String(), s.Profile, false)
 		}
 	}
 }

@@ -1,114 +1,99 @@
 package style
 
 import (
-	"fmt"
-	"math"
+	"image/color"
 	"slices"
 	"strconv"
 	"strings"
 
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/patriceckhart/zot/runtime/theme"
 )
 
-// sequence is the SGR of a look, without a reset before it.
+// rendered is a theme's look as lipgloss has it, for one profile.
+func rendered(l theme.Style, p Profile) lipgloss.Style {
+	s := lipgloss.NewStyle().
+		Bold(l.Bold).Faint(l.Dim).Italic(l.Italic).Underline(l.Underline).Reverse(l.Reverse).Strikethrough(l.Strike)
+	if c := colorOf(l.FG.String(), p); c != nil {
+		s = s.Foreground(c)
+	}
+	if c := colorOf(l.BG.String(), p); c != nil {
+		s = s.Background(c)
+	}
+	return s
+}
+
+// sequence is the SGR that begins a look, without a reset before it.
 func sequence(l theme.Style, p Profile) string {
-	var codes []string
+	var s ansi.Style
 	for _, a := range []struct {
-		on   bool
-		code string
-	}{{l.Bold, "1"}, {l.Dim, "2"}, {l.Italic, "3"}, {l.Underline, "4"}, {l.Reverse, "7"}, {l.Strike, "9"}} {
+		on  bool
+		set func(ansi.Style) ansi.Style
+	}{
+		{l.Bold, ansi.Style.Bold}, {l.Dim, ansi.Style.Faint},
+		{l.Italic, func(s ansi.Style) ansi.Style { return s.Italic(true) }},
+		{l.Underline, func(s ansi.Style) ansi.Style { return s.Underline(true) }},
+		{l.Reverse, func(s ansi.Style) ansi.Style { return s.Reverse(true) }},
+		{l.Strike, func(s ansi.Style) ansi.Style { return s.Strikethrough(true) }},
+	} {
 		if a.on {
-			codes = append(codes, a.code)
+			s = a.set(s)
 		}
 	}
-	if c := colorCode(l.FG.String(), p, false); c != "" {
-		codes = append(codes, c)
+	if c := colorOf(l.FG.String(), p); c != nil {
+		s = s.ForegroundColor(c)
 	}
-	if c := colorCode(l.BG.String(), p, true); c != "" {
-		codes = append(codes, c)
+	if c := colorOf(l.BG.String(), p); c != nil {
+		s = s.BackgroundColor(c)
 	}
-	if len(codes) == 0 {
+	if len(s) == 0 {
 		return ""
 	}
-	return "\x1b[" + strings.Join(codes, ";") + "m"
+	return s.String()
+}
+
+// colorOf is a theme's colour, or nil where the profile cannot show it.
+func colorOf(c string, p Profile) color.Color {
+	if c == "" || c == "default" || p == Mono {
+		return nil
+	}
+	if i := slices.Index(theme.Names, c); i >= 0 {
+		return ansi.BasicColor(i)
+	}
+	if p == ANSI16 {
+		return nil // the nearest colour would lie about a palette nobody knows
+	}
+	if n, err := strconv.Atoi(c); err == nil {
+		if n < 0 || n > 255 {
+			return nil
+		}
+		return ansi.IndexedColor(n)
+	}
+	if !strings.HasPrefix(c, "#") {
+		return nil
+	}
+	full := lipgloss.Color(c)
+	if p == ANSI256 {
+		return colorprofile.ANSI256.Convert(full)
+	}
+	return full
 }
 
 // colorCode is the SGR parameter of a colour, or nothing where the profile
 // cannot show it.
 func colorCode(c string, p Profile, background bool) string {
-	if c == "" || c == "default" || p == Mono {
+	shown := colorOf(c, p)
+	if shown == nil {
 		return ""
 	}
-	base, bright, ext := 30, 90, 38
+	var s ansi.Style
 	if background {
-		base, bright, ext = 40, 100, 48
+		s = s.BackgroundColor(shown)
+	} else {
+		s = s.ForegroundColor(shown)
 	}
-	if i := nameIndex(c); i >= 0 {
-		if i < 8 {
-			return strconv.Itoa(base + i)
-		}
-		return strconv.Itoa(bright + i - 8)
-	}
-	if p == ANSI16 {
-		return "" // the nearest colour would lie about a palette nobody knows
-	}
-	if n, err := strconv.Atoi(c); err == nil && n >= 0 && n <= 255 {
-		return fmt.Sprintf("%d;5;%d", ext, n)
-	}
-	r, g, b, ok := parseHex(c)
-	if !ok {
-		return ""
-	}
-	if p == ANSI256 {
-		return fmt.Sprintf("%d;5;%d", ext, nearest256(r, g, b))
-	}
-	return fmt.Sprintf("%d;2;%d;%d;%d", ext, r, g, b)
+	return strings.TrimSuffix(strings.TrimPrefix(s.String(), "\x1b["), "m")
 }
-
-func nameIndex(c string) int { return slices.Index(theme.Names, c) }
-
-func parseHex(c string) (r, g, b int, ok bool) {
-	h, found := strings.CutPrefix(c, "#")
-	if !found {
-		return 0, 0, 0, false
-	}
-	if len(h) == 3 {
-		h = string([]byte{h[0], h[0], h[1], h[1], h[2], h[2]})
-	}
-	n, err := strconv.ParseUint(h, 16, 32)
-	if err != nil || len(h) != 6 {
-		return 0, 0, 0, false
-	}
-	return int(n >> 16), int(n >> 8 & 255), int(n & 255), true
-}
-
-// nearest256 looks among the colour cube and the greys; the first sixteen
-// depend on the user's palette.
-func nearest256(r, g, b int) int {
-	levels := []int{0, 95, 135, 175, 215, 255}
-	best, at := math.MaxInt, 16
-	try := func(i, cr, cg, cb int) {
-		dr, dg, db := r-cr, g-cg, b-cb
-		if d := 2*dr*dr + 4*dg*dg + 3*db*db; d < best {
-			best, at = d, i
-		}
-	}
-	near := func(v int) int {
-		k := 0
-		for i, l := range levels {
-			if abs(v-l) < abs(v-levels[k]) {
-				k = i
-			}
-		}
-		return k
-	}
-	i, j, k := near(r), near(g), near(b)
-	try(16+36*i+6*j+k, levels[i], levels[j], levels[k])
-	for n := range 24 {
-		v := 8 + 10*n
-		try(232+n, v, v, v)
-	}
-	return at
-}
-
-func abs(n int) int { return max(n, -n) }

@@ -9,6 +9,9 @@ package style
 import (
 	"strings"
 
+	"charm.land/bubbles/v2/spinner"
+	"charm.land/lipgloss/v2"
+
 	"github.com/patriceckhart/zot/runtime/theme"
 	"github.com/patriceckhart/zot/tui/screen"
 )
@@ -110,26 +113,31 @@ type Sheet struct {
 	ASCII   bool
 	Glyphs  Glyphs
 	sgr     map[Token]string
+	looks   map[Token]lipgloss.Style
 	ansi    [16]string // foreground sequences that programs' output is mapped to
 }
 
 // New resolves p for profile. ascii chooses glyphs of one byte.
 func New(p Palette, profile Profile, ascii bool) *Sheet {
-	s := &Sheet{Profile: profile, ASCII: ascii, Glyphs: unicodeGlyphs, sgr: make(map[Token]string, len(p))}
+	s := &Sheet{Profile: profile, ASCII: ascii, Glyphs: unicodeGlyphs, sgr: map[Token]string{}, looks: map[Token]lipgloss.Style{}}
 	if ascii {
 		s.Glyphs = asciiGlyphs
 	}
 	shown := p.For(profile.named())
 	for t, look := range shown {
-		s.sgr[t] = sequence(look, profile)
+		s.set(t, look)
 	}
 	for _, t := range theme.Tokens {
 		if _, ok := s.sgr[t]; !ok {
-			s.sgr[t] = sequence(shown.Style(t), profile)
+			s.set(t, shown.Style(t))
 		}
 	}
 	s.resolveANSI(p)
 	return s
+}
+
+func (s *Sheet) set(t Token, look theme.Style) {
+	s.looks[t], s.sgr[t] = rendered(look, s.Profile), sequence(look, s.Profile)
 }
 
 // Default is the built-in theme in its variant for a dark or a light background.
@@ -146,14 +154,20 @@ func Default(light bool) Palette {
 
 // SGR is the sequence that begins the look of t; it may be empty. A token that
 // is not in [Tokens] takes its parent's.
-func (s *Sheet) SGR(t Token) string {
+func (s *Sheet) SGR(t Token) string { return s.sgr[s.known(t)] }
+
+// Look is the look of t for components that draw with lipgloss.
+func (s *Sheet) Look(t Token) lipgloss.Style { return s.looks[s.known(t)] }
+
+// known is t, or the nearest of its parents that there is.
+func (s *Sheet) known(t Token) Token {
 	for {
-		if sgr, ok := s.sgr[t]; ok {
-			return sgr
+		if _, ok := s.sgr[t]; ok {
+			return t
 		}
 		i := strings.LastIndexByte(string(t), '.')
 		if i < 0 {
-			return s.sgr[FG]
+			return FG
 		}
 		t = t[:i]
 	}
@@ -183,11 +197,11 @@ type Glyphs struct {
 var unicodeGlyphs = Glyphs{
 	Rule: "─", Bar: "│", Bullet: "•", Prompt: "›", Pointer: "▸", Ellipsis: "…",
 	Check: "✓", Cross: "✗", Dot: "●", Up: "↑", Down: "↓", Plus: "+",
-	Spinner: []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"},
+	Spinner: spinner.MiniDot.Frames,
 }
 
 var asciiGlyphs = Glyphs{
 	Rule: "-", Bar: "|", Bullet: "*", Prompt: ">", Pointer: ">", Ellipsis: "...",
 	Check: "+", Cross: "x", Dot: "*", Up: "^", Down: "v", Plus: "+",
-	Spinner: []string{"-", "\\", "|", "/"},
+	Spinner: spinner.Line.Frames,
 }

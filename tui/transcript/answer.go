@@ -19,6 +19,7 @@ type answer struct {
 	thought *thought
 	refs    markdown.Refs
 	done    bool
+	note    bool // it is no message: it goes with the notes
 }
 
 // block is one closed block of an answer.
@@ -80,7 +81,7 @@ func (t *Transcript) write(a *answer, text string) {
 	}
 	a.src.WriteString(text)
 	if a.tail == nil {
-		a.tail = t.add(&cell{content: tail{a}, owner: a, gap: true})
+		a.tail = t.add(&cell{content: tail{a}, owner: a, note: a.note, gap: true})
 	}
 	t.place(a, a.stream.Append(text))
 	a.tail.changed()
@@ -92,7 +93,7 @@ func (t *Transcript) write(a *answer, text string) {
 func (t *Transcript) place(a *answer, pieces []string) {
 	first := true
 	for _, p := range pieces {
-		c := t.insert(a.tail.index, &cell{content: &block{src: p, of: a}, owner: a, gap: true})
+		c := t.insert(a.tail.index, &cell{content: &block{src: p, of: a}, owner: a, note: a.note, gap: true})
 		if first && t.anchor == a.tail {
 			t.anchor = c
 		}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/patriceckhart/zot/runtime/message"
-	"github.com/patriceckhart/zot/tui/markdown"
 	"github.com/patriceckhart/zot/tui/screen"
 	"github.com/patriceckhart/zot/tui/style"
 )
@@ -191,22 +190,6 @@ func (t *Transcript) Say(level, text string) {
 func (t *Transcript) Mark(level, text string) {
 	t.endAnswer()
 	t.add(&cell{content: &line{level: level, src: screen.Clean(text), token: style.Muted}, gap: true})
-}
-
-// Report adds a longer text of zot's own in Markdown; it goes with the notes.
-func (t *Transcript) Report(text string) {
-	var s markdown.Stream
-	pieces := append(s.Append(screen.Clean(text)), s.Finish()...)
-	var first *cell
-	for _, p := range pieces {
-		c := t.add(&cell{content: &block{src: p}, owner: "", note: true, gap: true})
-		if first == nil {
-			first = c
-		}
-	}
-	if first != nil { // a long one is read from its start
-		t.Jump(first.index)
-	}
 }
 
 func (t *Transcript) lastIsNote() bool {

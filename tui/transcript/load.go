@@ -92,7 +92,7 @@ func (t *Transcript) Jump(index int) {
 func (t *Transcript) LastAnswer() string {
 	for i := len(t.cells) - 1; i >= 0; i-- {
 		a, ok := t.cells[i].owner.(*answer)
-		if ok && strings.TrimSpace(a.src.String()) != "" {
+		if ok && !a.note && strings.TrimSpace(a.src.String()) != "" {
 			return strings.TrimSpace(a.src.String())
 		}
 	}
@@ -103,7 +103,7 @@ func (t *Transcript) LastAnswer() string {
 func (t *Transcript) LastCode() string {
 	for i := len(t.cells) - 1; i >= 0; i-- {
 		b, ok := t.cells[i].content.(*block)
-		if !ok || b.of == nil {
+		if !ok || b.of == nil || b.of.note {
 			continue
 		}
 		src := strings.TrimLeft(b.src, " ")

@@ -193,6 +193,13 @@ func (d *Driver) Type(text string) {
 	}
 }
 
+// Command types a command into an empty prompt and sends it.
+func (d *Driver) Command(line string) {
+	d.Type(line)
+	d.Keys("enter")
+	d.Sleep(100 * time.Millisecond)
+}
+
 // Paste pastes.
 func (d *Driver) Paste(text string) { d.Send(tea.PasteMsg{Content: text}) }
 

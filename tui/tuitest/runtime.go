@@ -37,11 +37,14 @@ type Runtime struct {
 	OnExtensions func()
 	AccRows      []tui.AccountRow
 	ReloadWith   tui.ReloadReport
+	SetRows      []tui.SettingRow
 	// OnCommand answers a command of an extension; nil answers "noop".
 	OnCommand func(ctx context.Context, name, args string) (tui.Outcome, error)
 	// OnSubmit is told of every prompt that is not queued, on a goroutine of its
 	// own; or nil.
 	OnSubmit func(tui.Prompt)
+	// OnAside answers what is asked aside; nil answers at once.
+	OnAside func(ctx context.Context, q string, onText func(string)) error
 	// OnShell runs a line for the shell.
 	OnShell func(ctx context.Context, line string) (string, int, error)
 
@@ -237,6 +240,29 @@ func (r *Runtime) UseSkill(_ context.Context, name, args string) error {
 	return nil
 }
 
+func (r *Runtime) Settings(context.Context) ([]tui.SettingRow, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.SetRows), nil
+}
+
+func (r *Runtime) SaveSetting(_ context.Context, key string, value *string) (tui.Saved, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i := slices.IndexFunc(r.SetRows, func(s tui.SettingRow) bool { return s.Key == key })
+	if i < 0 {
+		return tui.Saved{}, fmt.Errorf("there is no setting %q", key)
+	}
+	row := &r.SetRows[i]
+	row.Value, row.Own, row.From = "", value != nil, "built-in"
+	if value != nil {
+		row.Value, row.From = *value, "user"
+	}
+	saved := tui.Saved{Options: Options(r)}
+	saved.Options.Transcript.ShowThinking = key == "ui.showThinking" && row.Value == "true"
+	return saved, nil
+}
+
 func (r *Runtime) Themes(context.Context) ([]tui.ThemeRow, error) {
 	var rows []tui.ThemeRow
 	for name := range r.ThemeList {
@@ -298,7 +324,10 @@ func (r *Runtime) Report(_ context.Context, topic, args string) (string, error) 
 	return "# " + topic + "\n\nfine", nil
 }
 
-func (r *Runtime) Aside(_ context.Context, q string, onText func(string)) error {
+func (r *Runtime) Aside(ctx context.Context, q string, onText func(string)) error {
+	if r.OnAside != nil {
+		return r.OnAside(ctx, q, onText)
+	}
 	onText("aside answer to " + q)
 	return nil
 }
