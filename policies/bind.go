@@ -19,6 +19,8 @@ type boundLayer struct {
 	*layer
 	rules   []boundRule
 	skipped string // why the layer does not count; or empty
+	byRight ruleIndex
+	listed  bool // a rule is surely about the extension
 }
 
 // A boundRule is a rule that is about the extension, or may be. The two
@@ -30,9 +32,6 @@ type boundRule struct {
 	grant *Grant // likewise
 	sure  side
 	maybe side
-	// caps has the bits of the capabilities that match.requests speaks of; 0
-	// where the rule is about all of them.
-	caps uint32
 }
 
 // A side is one of the two readings of a match.
@@ -98,6 +97,14 @@ func (b *Bound) Within(before *Bound) *Bound {
 	return &out
 }
 
+// Stopped is the policy for an extension that must not go on running, for the
+// reason that the decision gives.
+func (b *Bound) Stopped(d Decision) *Bound {
+	out := *b
+	out.load = d
+	return &out
+}
+
 func (b *Bound) bindLayer(l *layer) boundLayer {
 	bl := boundLayer{layer: l}
 	if b.required != nil && !l.layer.owner() {
@@ -110,15 +117,6 @@ func (b *Bound) bindLayer(l *layer) boundLayer {
 			continue
 		}
 		br.match.requests = b.sub.Roots.selectors(r.match.requests)
-		for _, sel := range br.match.requests {
-			br.caps |= sel.cap.bit()
-			switch sel.cap { // one speaks of the other, see selector
-			case ExecRun, ExecShell:
-				br.caps |= ExecRun.bit() | ExecShell.bit()
-			case FSRead, FSWrite:
-				br.caps |= FSRead.bit() | FSWrite.bit()
-			}
-		}
 		if e := r.match.except; e != nil {
 			except := *e
 			except.requests = b.sub.Roots.selectors(e.requests)
@@ -127,6 +125,7 @@ func (b *Bound) bindLayer(l *layer) boundLayer {
 		br.sure.excepted, br.maybe.excepted = br.match.exceptsByRight(&b.sub, false), br.match.exceptsByRight(&b.sub, true)
 		bl.rules = append(bl.rules, br)
 	}
+	bl.index()
 	return bl
 }
 

@@ -31,19 +31,9 @@ const (
 )
 
 // Capabilities lists all there are.
-var Capabilities = []Capability{
+var Capabilities = [capabilityCount]Capability{
 	Commands, Tools, Events, Intercepts, Panels, Notify, Submit, SystemPrompt, CallTool,
 	FSRead, FSWrite, NetConnect, EnvPass, EnvSecrets, ExecRun, ExecShell,
-}
-
-// bit is a bit of its own for each capability; 0 for one that is not known.
-func (c Capability) bit() uint32 {
-	for i, known := range Capabilities {
-		if c == known {
-			return 1 << i
-		}
-	}
-	return 0
 }
 
 // A Level is how much of an event an extension is told.

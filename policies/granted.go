@@ -108,7 +108,8 @@ func (b *Bound) holes(c Capability, root string) (holes []string, only bool) {
 			}
 			rest.rules = append(rest.rules, r)
 		}
-		if !rest.listed() && l.listed() {
+		rest.index()
+		if !rest.listed && l.listed {
 			continue
 		}
 		if v, _ := rest.use(c, root); v != Allow {

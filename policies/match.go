@@ -112,8 +112,31 @@ func (m *match) exempts(c Capability, value string, denies bool) bool {
 // about compares a right to the selectors: a denial reaches all that it has
 // anything in common with, an allowance only what lies wholly inside.
 func (m *match) about(c Capability, value string, denies bool) bool {
+	if denies && isName(c, value) {
+		return m.aboutName(c, value)
+	}
 	for i := range m.requests {
 		if denies && m.requests[i].touches(c, value) || !denies && m.requests[i].covers(c, value) {
+			return true
+		}
+	}
+	return false
+}
+
+// isName tells whether a right is about one thing with a name, as most
+// questions are.
+func isName(c Capability, value string) bool {
+	switch c {
+	case Tools, CallTool:
+		return strings.IndexByte(value, '*') < 0
+	}
+	return false
+}
+
+// aboutName is about for a denial and a name.
+func (m *match) aboutName(c Capability, value string) bool {
+	for i := range m.requests {
+		if s := &m.requests[i]; s.cap == c && glob(s.value, value) {
 			return true
 		}
 	}

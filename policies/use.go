@@ -51,12 +51,8 @@ func (l *boundLayer) use(c Capability, value string) (Verdict, *boundRule) {
 		return Allow, nil
 	}
 	var t tally
-	bounded, bit := false, c.bit()
-	for i := range l.rules {
-		r := &l.rules[i]
-		if r.caps != 0 && r.caps&bit == 0 {
-			continue
-		}
+	bounded := false
+	for _, r := range l.byRight[c.place()] {
 		if r.grant != nil && !r.grant.Covers(c, value) {
 			// A right of which a part lies outside the grant is outside.
 			bounded = bounded || r.sure.on && r.match.use(c, value, true, r.sure.excepted)
@@ -67,6 +63,9 @@ func (l *boundLayer) use(c Capability, value string) (Verdict, *boundRule) {
 		}
 		if narrows, speaks := r.use(c, value); narrows {
 			t.add(r, speaks)
+			if r.decision == Deny { // nothing is lower
+				return Deny, t.by
+			}
 		}
 	}
 	switch {
@@ -74,20 +73,10 @@ func (l *boundLayer) use(c Capability, value string) (Verdict, *boundRule) {
 		return t.verdict(Allow)
 	case bounded:
 		return Deny, nil
-	case l.listed(): // it lists the extension, and says nothing of this
+	case l.listed: // it lists the extension, and says nothing of this
 		return t.verdict(Allow)
 	}
 	return t.verdict(l.unlisted)
-}
-
-// listed tells whether a rule is surely about the extension.
-func (l *boundLayer) listed() bool {
-	for i := range l.rules {
-		if l.rules[i].sure.on {
-			return true
-		}
-	}
-	return false
 }
 
 // A tally is the most restrictive of some rules.
@@ -121,7 +110,7 @@ func (l *boundLayer) refuse(v Verdict, r *boundRule) Decision {
 			d.Reason = denyReason(v)
 		}
 		d.Remedy = remedyOf(l.layer.layer)
-	case l.listed():
+	case l.listed:
 		d.Code, d.By = CodeOutsideGrant, l.rules[0].at
 		d.Reason, d.Remedy = "the grants of this layer do not hold it", remedyOf(l.layer.layer)
 	default:
