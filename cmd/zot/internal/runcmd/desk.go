@@ -66,7 +66,20 @@ func (d *desk) State() tui.State {
 	u := h.Usage()
 	s.Cwd, s.SessionID = d.run.w.CWD, h.SessionID()
 	s.ContextUsed, s.CostUSD, s.CostKnown = h.ContextUsed(), u.CostUSD, u.Known
+	s.Permissions = d.permissions()
 	return s
+}
+
+// permissions are the words for how tools are confined, besides the usual.
+func (d *desk) permissions() string {
+	var words []string
+	if d.run.jail.active() {
+		words = append(words, "jail")
+	}
+	if d.run.host.Guard().AllowsAll() {
+		words = append(words, "yolo")
+	}
+	return strings.Join(words, ", ")
 }
 
 // Transcript implements tui.Runtime.

@@ -2,14 +2,12 @@ package runcmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/patriceckhart/zot/cmd/zot/internal/version"
 	"github.com/patriceckhart/zot/config"
 	"github.com/patriceckhart/zot/runtime/event"
 	"github.com/patriceckhart/zot/runtime/theme"
-	"github.com/patriceckhart/zot/schemas"
 	"github.com/patriceckhart/zot/tui"
 )
 
@@ -66,49 +64,5 @@ func (d *desk) LoadTheme(_ context.Context, name string) (*theme.Theme, error) {
 
 // SaveTheme implements tui.Themes.
 func (d *desk) SaveTheme(_ context.Context, name string) error {
-	home := d.run.w.Home
-	return config.Set(home, home.ConfigFile(), config.MustPath("theme"), name)
-}
-
-// Report implements tui.Reports.
-func (d *desk) Report(ctx context.Context, topic, args string) (string, error) {
-	switch topic {
-	case "config", "settings":
-		return d.reportConfig(), nil
-	case "policy", "trust":
-		return d.reportPolicy(), nil
-	case "doctor":
-		return d.reportDoctor(ctx, args), nil
-	}
-	return "", errors.New("run `zot " + topic + "` in a shell for this")
-}
-
-func (d *desk) reportConfig() string {
-	text := "| setting | value | set by |\n|---|---|---|\n"
-	for _, e := range d.run.w.Settings.Entries() {
-		text += fmt.Sprintf("| %s | `%s` | %s |\n", config.FormatPath(e.Path), e.Literal(), e.Origin)
-	}
-	return text
-}
-
-// reportPolicy says what of the extensions may load and why not.
-func (d *desk) reportPolicy() string {
-	g, _ := d.run.planner.decisions()
-	if g == nil {
-		return "nothing was decided yet"
-	}
-	mode, by := g.Set.Mode()
-	text := fmt.Sprintf("mode **%s**, by %s\n\n", mode, by)
-	found, _, err := d.run.w.Judge(d.run.flags.Ext, d.run.flags.NoExt, version.Number)
-	if err != nil {
-		return text + err.Error()
-	}
-	status, _ := heldBack(found, g)
-	for _, h := range status.Held {
-		text += "- " + schemas.Printable(heldLine(h)) + "\n"
-	}
-	if len(status.Held) == 0 {
-		text += "nothing is held back\n"
-	}
-	return text
+	return d.writeSetting(config.MustPath("theme"), &name)
 }

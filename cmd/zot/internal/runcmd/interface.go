@@ -12,6 +12,7 @@ import (
 	"github.com/patriceckhart/zot/cmd/zot/internal/exit"
 	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
 	"github.com/patriceckhart/zot/cmd/zot/internal/version"
+	"github.com/patriceckhart/zot/config"
 	"github.com/patriceckhart/zot/runtime/command"
 	"github.com/patriceckhart/zot/runtime/event"
 	"github.com/patriceckhart/zot/tui"
@@ -36,7 +37,7 @@ func runInterface(ctx context.Context, f *Flags, words []string, s *iostreams.St
 	a.announce()
 	a.host.Start()
 	ui.lookForModel()
-	opts := ui.options(strings.Join(words, " "), out)
+	opts := ui.options(strings.Join(words, " "), out, &a.w.Settings.Config)
 	opts.Ready = func() { go ui.askTrust(ctx) } // ends with ctx
 	if f.Plain || tui.NeedsPlain(os.Environ(), s.In, s.Out) {
 		return signalled(plain.Run(ctx, opts))
@@ -70,8 +71,7 @@ func (d *desk) lookForModel() {
 	}
 }
 
-func (d *desk) options(prefill string, events <-chan event.Event) tui.Options {
-	cfg := d.run.w.Settings.Config
+func (d *desk) options(prefill string, events <-chan event.Event, cfg *config.Config) tui.Options {
 	return tui.Options{
 		Runtime: d, Events: events, Asks: d.asks, Prefill: prefill, Version: version.Number,
 		Keys: cfg.Keymap, Theme: cfg.Theme, Mouse: cfg.UI.Mouse, Notify: cfg.UI.Notifications,
