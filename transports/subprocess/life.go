@@ -18,7 +18,7 @@ const (
 	// that nobody reaps stay for ever, so there is an end to that wait.
 	leftoverTerm = time.Second
 	leftoverKill = 250 * time.Millisecond
-	leftoverPoll = 2 * time.Millisecond
+	leftoverPoll = 5 * time.Millisecond
 )
 
 // await waits for the process, says how it ended, and then sees to what is

@@ -26,9 +26,18 @@ func signalOf(state *os.ProcessState) string {
 func (g *group) sendTerminate() { _ = syscall.Kill(-g.leader.Pid, syscall.SIGTERM) }
 func (g *group) sendKill()      { _ = syscall.Kill(-g.leader.Pid, syscall.SIGKILL) }
 
-// occupied asks the system whether the group has members.
+// occupied asks the system whether the group has members. Those that have ended
+// and that their new parent does not reap, as in a container whose first
+// process is no init, are none; a kill makes sure that no other was overlooked.
 func (g *group) occupied() bool {
-	return !errors.Is(syscall.Kill(-g.leader.Pid, 0), syscall.ESRCH)
+	if errors.Is(syscall.Kill(-g.leader.Pid, 0), syscall.ESRCH) {
+		return false
+	}
+	if !allEnded(g.leader.Pid) {
+		return true
+	}
+	g.sendKill()
+	return false
 }
 
 // readNow reads what is in the pipe, without waiting for more.
