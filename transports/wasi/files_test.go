@@ -74,6 +74,14 @@ func makeWorld(t *testing.T) string {
 		must(t, os.Symlink(target, filepath.Join(world, "jail", link)))
 	}
 	must(t, syscall.Mkfifo(filepath.Join(world, "jail/fifo"), 0o666))
+	socket, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	must(t, err)
+	defer syscall.Close(socket)
+	wd, err := os.Getwd() // a socket's path has to be short
+	must(t, err)
+	must(t, os.Chdir(filepath.Join(world, "jail")))
+	must(t, syscall.Bind(socket, &syscall.SockaddrUnix{Name: "socket"}))
+	must(t, os.Chdir(wd))
 	return world
 }
 
@@ -125,6 +133,8 @@ var attacks = []struct {
 }{
 	{"parent", read("../outside/secret"), eperm, eperm, "text"},
 	{"parent through a folder", read("sub/../../outside/secret"), eperm, eperm, "text"},
+	{"parent of a folder that is open", request{Op: "open", To: "sub", Path: "../../outside/secret", Rights: canRead}, eperm, eperm, "text"},
+	{"absolute, from a folder that is open", request{Op: "open", To: "sub", Path: "/etc/passwd", Rights: canRead}, eperm, eperm, "root"},
 	{"absolute", read("/etc/passwd"), eperm, eperm, "root"},
 	{"absolute link to a file", read("abs-file"), eperm, eperm, "text"},
 	{"relative link to a file", read("rel-file"), eperm, eperm, "text"},
@@ -163,6 +173,7 @@ var attacks = []struct {
 	{"symbolic link inside", request{Op: "symlink", Path: "made", To: "plain"}, eperm, erofs, ""},
 	{"FIFO for reading", read("fifo"), eperm, eperm, ""},
 	{"FIFO for writing", write("fifo", 0), eperm, erofs, ""},
+	{"socket", read("socket"), eperm, eperm, ""},
 	{"device through a link", read("root/dev/zero"), eperm, eperm, ""},
 
 	{"create, opened for reading", request{Op: "open", Path: "made", Oflags: oCreate, Rights: canRead}, enoent, erofs, ""},

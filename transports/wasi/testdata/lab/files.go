@@ -107,13 +107,26 @@ func files(r request) response {
 	return a
 }
 
+// inside opens the folder that To names, for a path that begins there.
+func inside(r request) int32 {
+	if r.To == "" {
+		return mount
+	}
+	var fd int32
+	p, n := str(r.To)
+	if pathOpen(mount, 0, p, n, 2, 1<<1|1<<13, ^uint64(0), 0, unsafe.Pointer(&fd)) != 0 {
+		panic("no folder " + r.To)
+	}
+	return fd
+}
+
 // open opens the file, writes Text to it where there is one, or else reads
 // what is there; of a folder it reads the names.
 func open(r request, lookup uint32) response {
 	a := response{ID: r.ID}
 	var fd int32
 	p, n := str(r.Path)
-	a.Errno = pathOpen(mount, lookup, p, n, uint32(r.Oflags), r.Rights, 0, uint32(r.Fdflags), unsafe.Pointer(&fd))
+	a.Errno = pathOpen(inside(r), lookup, p, n, uint32(r.Oflags), r.Rights, 0, uint32(r.Fdflags), unsafe.Pointer(&fd))
 	if a.Errno != 0 {
 		return a
 	}

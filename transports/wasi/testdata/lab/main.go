@@ -66,6 +66,9 @@ func main() {
 		}
 		go serve(r)
 	}
+	if len(os.Args) > 1 && os.Args[1] == "spin-at-end" {
+		spin()
+	}
 }
 
 func serve(r request) {
