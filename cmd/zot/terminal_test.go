@@ -48,7 +48,11 @@ func step(ts *testscript.TestScript, x *tuitest.Terminal, line string) {
 	case "gone":
 		x.Gone(text)
 	case "enter":
-		x.Send(text + "\r")
+		// The enter key comes on its own: a burst of keys counts as a paste.
+		before := strings.Count(x.Screen(), text)
+		x.Send(text)
+		x.WaitFor("what is typed", func() bool { return strings.Count(x.Screen(), text) > before })
+		x.Send("\r")
 	case "type":
 		keys, err := strconv.Unquote(`"` + text + `"`)
 		ts.Check(err)

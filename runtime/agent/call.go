@@ -15,8 +15,8 @@ import (
 )
 
 // announce reports that a call begins, with the arguments as they were made.
-func (a *Agent) announce(c tool.Call) {
-	e := event.ToolCall{ID: c.ID, Name: c.Name, Args: c.Args, Parent: c.Parent, Origin: c.Origin}
+func (a *Agent) announce(c tool.Call, raw string) {
+	e := event.ToolCall{ID: c.ID, Name: c.Name, Args: c.Args, ArgsRaw: raw, Parent: c.Parent, Origin: c.Origin}
 	if t, ok := a.opts.Tools.Lookup(c.Name); ok {
 		e.Extension = t.Spec().Extension
 	}
@@ -123,7 +123,8 @@ func (a *Agent) runCall(ctx context.Context, c message.ToolCall) message.ToolRes
 func (a *Agent) refuseArgs(c message.ToolCall) message.ToolResult {
 	r := tool.ErrorResult("the arguments of this call are not a JSON object: " + jsonFault(c.ArgsRaw))
 	a.opts.Emit(event.ToolResult{
-		ID: c.ID, Name: c.Name, Args: c.Args, Content: r.Content, IsError: true, Status: string(tool.Failed),
+		ID: c.ID, Name: c.Name, Args: c.Args, ArgsRaw: c.ArgsRaw, Content: r.Content, IsError: true,
+		Status: string(tool.Failed),
 	})
 	return message.ToolResult{CallID: c.ID, Content: r.Content, IsError: true}
 }
@@ -153,7 +154,7 @@ type outcome struct {
 // Call runs a tool outside of a reply, under the same guard, and reports it
 // like any other. The call is not part of the transcript.
 func (a *Agent) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
-	a.announce(c)
+	a.announce(c, "")
 	o := a.perform(ctx, c)
 	return o.result, ctx.Err()
 }

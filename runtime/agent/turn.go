@@ -38,7 +38,7 @@ func (a *Agent) turn(ctx context.Context) (message.Message, error) {
 	}
 	a.account(resp.Usage)
 	for _, c := range reply.ToolCalls() {
-		a.announce(tool.Call{ID: c.ID, Name: c.Name, Args: c.Args})
+		a.announce(tool.Call{ID: c.ID, Name: c.Name, Args: c.Args}, c.ArgsRaw)
 	}
 	a.opts.Emit(event.TurnEnd{Stop: string(resp.Stop)})
 	return reply, nil

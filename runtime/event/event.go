@@ -63,11 +63,14 @@ type TurnEnd struct {
 	Error string
 }
 
-// ToolCall says that a call begins, with the model's own arguments.
+// ToolCall says that a call begins, with the model's own arguments. ArgsRaw is
+// what it wrote where that is no JSON object; Args is {} then, here and in
+// ToolResult.
 type ToolCall struct {
 	ID        string
 	Name      string
 	Args      json.RawMessage
+	ArgsRaw   string
 	Extension string // owner of the tool; or empty
 	Parent    string // call that this one is made for; or empty
 	Origin    string // extension that made it; or empty
@@ -81,6 +84,7 @@ type ToolResult struct {
 	ID         string
 	Name       string
 	Args       json.RawMessage
+	ArgsRaw    string
 	Content    []message.Block
 	IsError    bool
 	Status     string // a word of tool.Status

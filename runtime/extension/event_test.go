@@ -62,6 +62,43 @@ func TestSessionStartComesFirst(t *testing.T) {
 	})
 }
 
+// A prompt that was submitted while an extension was on its way is told once it
+// is ready, behind the session's start; one of a session that is over is not.
+func TestEarlyPrompts(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const observes = `{"type":"subscribe","events":["session_start","user_prompt_submit"]}`
+		early, late := newPuppet(t, "early"), newPuppet(t, "late")
+		r := rigOf(t, extension.Options{}, early, late)
+		early.load(observes)
+		late.begin()
+		r.OpenSession("s0", "/proj")
+		r.UserPromptSubmitted("of another session", false, 0)
+		r.CloseSession("session_switch")
+		r.OpenSession("s1", "/proj")
+		r.UserPromptSubmitted("one", false, 0)
+		late.greet()
+		r.UserPromptSubmitted("two", true, 1)
+		late.say(observes)
+		late.hearsNothing()
+		late.say(`{"type":"ready"}`)
+		r.UserPromptSubmitted("three", false, 0)
+
+		hears := func(p *puppet) (all []any) {
+			for len(p.lines) > 0 {
+				e := p.hears("event")
+				all = append(all, e["event"], e["text"])
+			}
+			return all
+		}
+		if got := fmt.Sprint(hears(late)); got != "[session_start <nil> user_prompt_submit one user_prompt_submit two user_prompt_submit three]" {
+			t.Errorf("the late one hears %s", got)
+		}
+		if got := fmt.Sprint(hears(early)); got != "[session_start <nil> user_prompt_submit of another session session_start <nil> user_prompt_submit one user_prompt_submit two user_prompt_submit three]" {
+			t.Errorf("the early one hears %s", got)
+		}
+	})
+}
+
 // A spy is a connection that notes where each frame lies in memory.
 type spy struct {
 	transports.Conn
@@ -214,7 +251,7 @@ func TestEventOfMalformedArguments(t *testing.T) {
 		p := newPuppet(t, "ext")
 		r := rigOf(t, extension.Options{}, p)
 		p.load(observesAll)
-		r.Observe(event.ToolCall{ID: "t", Name: "x", Args: json.RawMessage(`{"a":`)})
+		r.Observe(event.ToolCall{ID: "t", Name: "x", Args: json.RawMessage(`{}`), ArgsRaw: `{"a":`})
 		if e := p.hears("event"); e["tool_args_raw"] != `{"a":` || e["tool_args"] != nil {
 			t.Errorf("%v", e)
 		}

@@ -56,6 +56,9 @@ func (m *Manager) CloseSession(reason string) {
 	m.update(func(*effects) {
 		m.tellAll(extproto.Event{Event: extproto.EventSessionEnd, Reason: reason})
 		m.session = nil
+		for _, p := range m.peers {
+			p.early = nil
+		}
 	})
 }
 
@@ -67,14 +70,22 @@ func (m *Manager) Observe(e event.Event) {
 	}
 }
 
-// UserPromptSubmitted tells subscribers that the user sent a prompt.
+// UserPromptSubmitted tells subscribers, those that become ready later too,
+// that the user sent a prompt.
 func (m *Manager) UserPromptSubmitted(text string, queued bool, images int) {
 	m.update(func(*effects) {
-		m.tellAll(extproto.Event{
-			Event: extproto.EventUserPromptSubmit, Text: text, Queued: &queued, ImageCount: images,
-		})
+		e := extproto.Event{Event: extproto.EventUserPromptSubmit, Text: text, Queued: &queued, ImageCount: images}
+		m.tellAll(e)
+		for _, p := range m.peers {
+			if (p.state == StateStarting || p.state == StateGreeted) && len(p.early) < maxEarly {
+				p.early = append(p.early, e)
+			}
+		}
 	})
 }
+
+// maxEarly is how many prompts are kept for an extension that is on its way.
+const maxEarly = 32
 
 // tellAll sends one event to every ready subscriber, encoded once for each
 // level of detail. m.mu is held, so that all of them get events in the same
@@ -138,7 +149,7 @@ func toWire(e event.Event) (extproto.Event, bool) {
 	case event.ToolCall:
 		return withArgs(extproto.Event{
 			Event: extproto.EventToolCall, ToolID: e.ID, ToolName: e.Name, OriginExtension: e.Origin,
-		}, e.Args), true
+		}, e.Args, e.ArgsRaw), true
 	case event.ConfirmationRequested:
 		return extproto.Event{
 			Event: extproto.EventToolConfirmation, ToolID: e.ToolID, ToolName: e.ToolName, ToolPreview: e.Preview,
@@ -153,7 +164,7 @@ func toWire(e event.Event) (extproto.Event, bool) {
 		return withArgs(extproto.Event{
 			Event: extproto.EventToolResult, ToolID: e.ID, ToolName: e.Name,
 			Status: e.Status, Executed: &executed, Result: eventResult(e), OriginExtension: e.Origin,
-		}, e.Args), true
+		}, e.Args, e.ArgsRaw), true
 	case event.AssistantMessage:
 		if e.Suppressed || e.Visible == "" {
 			return extproto.Event{}, false
@@ -180,11 +191,12 @@ func toWire(e event.Event) (extproto.Event, bool) {
 
 // withArgs adds the arguments of a call: as JSON, or as the text that they are
 // where a model wrote what is none.
-func withArgs(e extproto.Event, args json.RawMessage) extproto.Event {
-	if len(args) == 0 || json.Valid(args) {
+func withArgs(e extproto.Event, args json.RawMessage, raw string) extproto.Event {
+	if raw == "" && len(args) > 0 && !json.Valid(args) {
+		raw = string(args)
+	}
+	if e.ToolArgsRaw = raw; raw == "" {
 		e.ToolArgs = args
-	} else {
-		e.ToolArgsRaw = string(args)
 	}
 	return e
 }

@@ -63,6 +63,7 @@ type peer struct {
 	caps       map[string]bool
 	observes   map[string]bool
 	intercepts map[string]bool
+	early      []extproto.Event // prompts that were submitted before it was ready
 	commands   []*commandReg
 	tools      []*toolReg
 	messages   []string
@@ -296,6 +297,10 @@ func (p *peer) becomeReady(s State) {
 		if p.m.session != nil {
 			p.m.tell(p, *p.m.session)
 		}
+		for _, e := range p.early {
+			p.m.tell(p, e)
+		}
+		p.early = nil
 	})
 	if !first {
 		return
