@@ -79,6 +79,9 @@ func (h Home) DataDir(name string) string { return h.Path("data", name) }
 // CacheDir holds what can be made again at any time.
 func (h Home) CacheDir() string { return h.Path("cache") }
 
+// ModuleCache holds what WebAssembly modules were compiled to.
+func (h Home) ModuleCache() string { return h.Path("cache", "wasm") }
+
 // ProjectDir holds the user's own settings for one project. The id must be a
 // single path element.
 func (h Home) ProjectDir(id string) string { return h.Path("projects", id) }

@@ -3,19 +3,14 @@ package extcmd
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/patriceckhart/zot/cmd/zot/internal/policycmd/gate"
 	"github.com/patriceckhart/zot/cmd/zot/internal/runcmd"
 	"github.com/patriceckhart/zot/runtime/extension"
 	"github.com/patriceckhart/zot/runtime/extension/discovery"
 	"github.com/patriceckhart/zot/runtime/extension/manifest"
 	"github.com/patriceckhart/zot/schemas"
-	"github.com/patriceckhart/zot/transports/confine"
-	"github.com/patriceckhart/zot/transports/wasi"
 )
 
 // examine puts together what the start showed. Problems of places belong to a
@@ -112,7 +107,7 @@ func (d *diagnosis) loaded(r *runcmd.Rehearsal, c *discovery.Candidate, s extens
 		d.Status = statusSkill
 	default:
 		d.started(s)
-		d.walls(c, r.Policy())
+		d.walls(r, c, s)
 	}
 	d.alive = d.Status != statusError && d.Status != statusNotReady
 	if d.alive && d.Status != statusLate && len(d.Warnings)+len(d.Faults) > 0 {
@@ -130,7 +125,7 @@ func (d *diagnosis) started(s extension.Status) {
 	d.Events, d.Intercepts, d.Capabilities = s.Observes, s.Intercepts, s.Capabilities
 	d.Commands, d.Tools = registrations(s.Commands), registrations(s.Tools)
 	if s.State != extension.StateFailed && s.StartTime > 0 {
-		ms := s.StartTime.Milliseconds()
+		ms := (s.LaunchTime + s.StartTime).Milliseconds()
 		d.StartMillis = &ms
 	}
 	d.Warnings = s.Warnings
@@ -155,31 +150,12 @@ func registrations(all []extension.Registration) (out []registration) {
 	return out
 }
 
-// A module is what a WebAssembly file says of itself.
-type module struct {
-	Size    int      `json:"size"`
-	Imports []string `json:"imports"`
-	// Memory is what it starts with, in bytes.
-	Memory uint64 `json:"memory"`
-}
-
 // walls says what holds the extension, as far as that is less than it asks for.
-func (d *diagnosis) walls(c *discovery.Candidate, g *gate.Gate) {
-	if b := g.Bound(c); b != nil {
+func (d *diagnosis) walls(r *runcmd.Rehearsal, c *discovery.Candidate, s extension.Status) {
+	if b := r.Policy().Bound(c); b != nil {
 		d.Unenforced = slices.Clone(b.Subject().Unenforced)
 	}
-	if c.Manifest.Transport != manifest.WASI {
-		return
-	}
-	for wall, cause := range confine.Supported().Unenforced {
-		d.Unenforced = append(d.Unenforced, fmt.Sprintf("%s: %s", wall, cause))
-	}
-	slices.Sort(d.Unenforced)
-	data, err := os.ReadFile(filepath.Join(c.Dir, filepath.FromSlash(c.Manifest.Exec)))
-	if err != nil {
-		return // the start has said so
-	}
-	if info, err := wasi.Inspect(data); err == nil {
-		d.Module = &module{Size: info.Size, Imports: info.Imports, Memory: info.MinPages * wasi.PageSize}
+	if c.Manifest.Transport == manifest.WASI {
+		d.wasm(r, c, s)
 	}
 }

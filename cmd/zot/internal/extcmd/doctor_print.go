@@ -85,9 +85,8 @@ func (d diagnosis) printStart(line func(key, text string)) {
 	if d.StartMillis != nil {
 		line("start", fmt.Sprintf("ready after %d ms", *d.StartMillis))
 	}
-	if m := d.Module; m != nil {
-		line("module", fmt.Sprintf("%d KiB, starts with %d KiB of memory", m.Size>>10, m.Memory>>10))
-		line("imports", strings.Join(m.Imports, ", "))
+	if d.Module != nil {
+		d.Module.print(line)
 	}
 	line("log", d.Log)
 }

@@ -24,7 +24,7 @@ const greetTime = 10 * time.Second
 func greet(w *workspace.Workspace) func(context.Context, []byte) (install.Greeting, error) {
 	return func(ctx context.Context, module []byte) (install.Greeting, error) {
 		conn, err := wasi.Start(ctx, wasi.Options{
-			Module: module, Name: "module", Cache: w.Home.Path("cache", "wasm"), CallMax: greetTime,
+			Module: module, Name: "module", Cache: w.Home.ModuleCache(), CallMax: greetTime,
 		})
 		if err != nil {
 			return install.Greeting{}, err

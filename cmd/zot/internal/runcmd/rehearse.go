@@ -15,6 +15,7 @@ import (
 	"github.com/patriceckhart/zot/runtime/skill"
 	"github.com/patriceckhart/zot/runtime/tool"
 	"github.com/patriceckhart/zot/runtime/tool/builtin"
+	"github.com/patriceckhart/zot/transports/wasi"
 )
 
 // A Rehearsal starts the extensions the way a session does, and nothing else of
@@ -81,6 +82,15 @@ func (r *Rehearsal) Held(c *discovery.Candidate) (policies.Decision, bool) {
 	d, ok := g.Load(c)
 	return d, ok && !d.Allowed()
 }
+
+// Isolation is where modules run, and ModuleCache the folder of what they were
+// compiled to.
+func (r *Rehearsal) Isolation() wasi.Isolation {
+	return wasi.Isolation(r.planner.w.Settings.Config.Extensions.Isolation)
+}
+
+// ModuleCache is described at Isolation.
+func (r *Rehearsal) ModuleCache() string { return r.planner.w.Home.ModuleCache() }
 
 // Policy is what the start judged by.
 func (r *Rehearsal) Policy() *gate.Gate {
