@@ -205,7 +205,9 @@ func (p *player) step(st step) (code int, over bool) {
 	case "pause":
 		return 0, !p.pause(st.arg)
 	case "deaf":
-		<-p.ctx.Done()
+		// A timer, since a program in which nothing can ever happen again is
+		// ended by the runtime.
+		p.pause("24h")
 		return 0, true
 	case "exit":
 		return number(st.arg), true
