@@ -255,6 +255,23 @@ func (b *Builder) Message(end End) message.Message {
 	return m
 }
 
+// Response is what a call came to: the answer, or what came before err.
+func (b *Builder) Response(end End, stop model.Stop, usage message.Usage, err error) (model.Response, error) {
+	if err != nil {
+		return model.Response{Message: b.Message(Broken), Usage: usage}, err
+	}
+	return model.Response{Message: b.Message(end), Stop: stop, Usage: usage}, nil
+}
+
+// Price adds what the call cost in US dollars, where that is not known yet and
+// cost, if not nil, can tell.
+func Price(u message.Usage, model string, cost func(model string, u message.Usage) float64) message.Usage {
+	if u.Known && u.CostUSD == 0 && cost != nil {
+		u.CostUSD = cost(model, u)
+	}
+	return u
+}
+
 func (b *Builder) carries(c *call, end End) bool {
 	switch end {
 	case Broken:

@@ -146,19 +146,5 @@ func (c *Client) attempt(ctx context.Context, o httpapi.Origin, req model.Reques
 	defer body.Close()
 	s := stream{origin: o, build: b}
 	err = o.FailureOf(ctx, s.read(body))
-	resp := model.Response{Usage: c.price(req.Model, s.usage())}
-	if err != nil {
-		resp.Message = b.Message(answer.Broken)
-		return resp, err
-	}
-	resp.Message = b.Message(s.end)
-	resp.Stop = s.stop
-	return resp, nil
-}
-
-func (c *Client) price(name string, u message.Usage) message.Usage {
-	if u.Known && c.opts.Cost != nil {
-		u.CostUSD = c.opts.Cost(name, u)
-	}
-	return u
+	return b.Response(s.end, s.stop, answer.Price(s.usage(), req.Model, c.opts.Cost), err)
 }

@@ -174,14 +174,7 @@ func (c *Client) attempt(ctx context.Context, o httpapi.Origin, req model.Reques
 	defer body.Close()
 	s := stream{origin: o, build: b}
 	err = o.FailureOf(ctx, s.read(body))
-	resp := model.Response{Usage: c.price(req.Model, s.usage)}
-	if err != nil {
-		resp.Message = b.Message(answer.Broken)
-		return resp, err
-	}
-	resp.Message = b.Message(s.end)
-	resp.Stop = s.stop
-	return resp, nil
+	return b.Response(s.end, s.stop, answer.Price(s.usage, req.Model, c.opts.Cost), err)
 }
 
 // send posts the request and returns the decoder of the event stream that it
@@ -194,11 +187,4 @@ func (c *Client) send(ctx context.Context, o httpapi.Origin, req model.Request) 
 		return nil, err
 	}
 	return ssestream.NewDecoder(resp), nil
-}
-
-func (c *Client) price(name string, u message.Usage) message.Usage {
-	if u.Known && u.CostUSD == 0 && c.opts.Cost != nil {
-		u.CostUSD = c.opts.Cost(name, u)
-	}
-	return u
 }

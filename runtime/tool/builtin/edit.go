@@ -62,25 +62,10 @@ func (t *editTool) Preview(raw json.RawMessage) string {
 }
 
 func (t *editTool) Run(ctx context.Context, call tool.Call) (tool.Result, error) {
-	if ctx.Err() != nil {
-		return tool.Result{}, ctx.Err()
-	}
-	res, err := t.run(call.Args)
-	if err != nil {
-		return failed("edit", err), nil
-	}
-	return res, nil
+	return onFile(ctx, "edit", call.Args, t.run)
 }
 
-func (t *editTool) run(raw []byte) (tool.Result, error) {
-	a, err := parseArgs(raw)
-	if err != nil {
-		return tool.Result{}, err
-	}
-	given, err := a.path()
-	if err != nil {
-		return tool.Result{}, err
-	}
+func (t *editTool) run(a args, given string) (tool.Result, error) {
 	edits, err := a.edits()
 	if err != nil {
 		return tool.Result{}, err

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -128,6 +129,32 @@ func (f *files) name(raw []byte) string {
 		return visible(p.Given) + " -> " + visible(p.Real)
 	}
 	return visible(p.Given)
+}
+
+// onFile runs a tool that works on one file: f gets the arguments and the path
+// among them, and its error is the model's to read.
+func onFile(ctx context.Context, name string, raw []byte, f func(a args, path string) (tool.Result, error)) (tool.Result, error) {
+	if ctx.Err() != nil {
+		return tool.Result{}, ctx.Err()
+	}
+	res, err := func() (tool.Result, error) {
+		a, err := parseArgs(raw)
+		if err != nil {
+			return tool.Result{}, err
+		}
+		path, err := a.path()
+		if err != nil {
+			return tool.Result{}, err
+		}
+		return f(a, path)
+	}()
+	switch {
+	case err == nil:
+		return res, nil
+	case ctx.Err() != nil:
+		return tool.Result{}, ctx.Err()
+	}
+	return failed(name, err), nil
 }
 
 // failed is the result of a call that could not be done.

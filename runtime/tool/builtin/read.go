@@ -55,25 +55,10 @@ func (t *readTool) Preview(raw json.RawMessage) string {
 }
 
 func (t *readTool) Run(ctx context.Context, call tool.Call) (tool.Result, error) {
-	res, err := t.run(ctx, call.Args)
-	if ctx.Err() != nil {
-		return tool.Result{}, ctx.Err()
-	}
-	if err != nil {
-		return failed("read", err), nil
-	}
-	return res, nil
+	return onFile(ctx, "read", call.Args, func(a args, given string) (tool.Result, error) { return t.run(ctx, a, given) })
 }
 
-func (t *readTool) run(ctx context.Context, raw []byte) (tool.Result, error) {
-	a, err := parseArgs(raw)
-	if err != nil {
-		return tool.Result{}, err
-	}
-	given, err := a.path()
-	if err != nil {
-		return tool.Result{}, err
-	}
+func (t *readTool) run(ctx context.Context, a args, given string) (tool.Result, error) {
 	win, err := a.window(t.opts)
 	if err != nil {
 		return tool.Result{}, err

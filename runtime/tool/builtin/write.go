@@ -51,25 +51,10 @@ func (t *writeTool) Preview(raw json.RawMessage) string {
 }
 
 func (t *writeTool) Run(ctx context.Context, call tool.Call) (tool.Result, error) {
-	if ctx.Err() != nil {
-		return tool.Result{}, ctx.Err()
-	}
-	res, err := t.run(call.Args)
-	if err != nil {
-		return failed("write", err), nil
-	}
-	return res, nil
+	return onFile(ctx, "write", call.Args, t.run)
 }
 
-func (t *writeTool) run(raw []byte) (tool.Result, error) {
-	a, err := parseArgs(raw)
-	if err != nil {
-		return tool.Result{}, err
-	}
-	given, err := a.path()
-	if err != nil {
-		return tool.Result{}, err
-	}
+func (t *writeTool) run(a args, given string) (tool.Result, error) {
 	content, err := a.content()
 	if err != nil {
 		return tool.Result{}, err
