@@ -19,7 +19,7 @@ type Checked struct {
 // is nothing to read.
 func CheckFile(layer Layer, path string, o Options) (Checked, error) {
 	section := PolicySection{Layer: layer, Path: path}
-	data, err := readRegular(path)
+	data, err := home.ReadFile(path, document.MaxSize)
 	if err != nil {
 		return Checked{Policy: section}, err
 	}

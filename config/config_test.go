@@ -497,5 +497,5 @@ func TestAFolderIsNoSettingsFile(t *testing.T) {
 	if err := os.MkdirAll(w.path(config.User), 0o755); err != nil { // a folder of that name
 		t.Fatal(err)
 	}
-	w.wantProblems(w.load(), "HOME/config.json: no setting of this file counts: not a regular file")
+	w.wantProblems(w.load(), "HOME/config.json: no setting of this file counts: it is a folder, and must be a file")
 }

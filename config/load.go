@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -128,7 +127,7 @@ func (l *loader) file(layer Layer, dir string) {
 	section := PolicySection{Layer: layer, Path: path}
 	var data []byte
 	if err == nil {
-		data, err = readRegular(path)
+		data, err = home.ReadFile(path, document.MaxSize)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -167,7 +166,7 @@ func (l *loader) broken(section PolicySection, err error) {
 	var syntax *document.SyntaxError
 	if errors.As(err, &syntax) {
 		p.Pos, p.Message, p.Remedy = syntax.Pos, syntax.Msg+"; no setting of this file counts", syntax.Remedy
-		p.text, _ = readRegular(section.Path)
+		p.text, _ = home.ReadFile(section.Path, document.MaxSize)
 	}
 	switch {
 	case section.Insecure:
@@ -178,28 +177,14 @@ func (l *loader) broken(section PolicySection, err error) {
 	l.problem(p)
 }
 
-// readRegular reads a file that cannot block, and no more of it than tells that
-// it is too long.
-func readRegular(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("not a regular file")
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, document.MaxSize+1))
-}
-
 func plain(err error) string {
 	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
+	var notFile *home.NotAFileError
+	switch {
+	case errors.As(err, &pathErr):
 		return pathErr.Err.Error()
+	case errors.As(err, &notFile):
+		return "it is a " + notFile.Kind + ", and must be a file"
 	}
 	return err.Error()
 }
@@ -253,7 +238,7 @@ func ManagedHome(dir string, checkOwner func(string) error) (value, where string
 	if err != nil {
 		return "", "", err
 	}
-	data, err := readRegular(path)
+	data, err := home.ReadFile(path, document.MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", "", nil
 	}

@@ -7,7 +7,14 @@ import (
 
 // glob tells whether the whole of s matches a pattern in which * stands for any
 // run of characters.
-func glob(pattern, s string) bool {
+func glob(pattern, s string) bool { return wildcard(pattern, s, false) }
+
+// foldGlob is glob without regard to the case of ASCII letters.
+func foldGlob(pattern, s string) bool { return wildcard(pattern, s, true) }
+
+// wildcard goes back to the last star where a character does not fit. It
+// allocates nothing.
+func wildcard(pattern, s string, fold bool) bool {
 	star, mark := -1, 0
 	p, i := 0, 0
 	for i < len(s) {
@@ -15,42 +22,7 @@ func glob(pattern, s string) bool {
 		case p < len(pattern) && pattern[p] == '*':
 			star, mark = p, i
 			p++
-		case p < len(pattern) && pattern[p] == s[i]:
-			p++
-			i++
-		case star >= 0:
-			mark++
-			p, i = star+1, mark
-		default:
-			return false
-		}
-	}
-	for p < len(pattern) && pattern[p] == '*' {
-		p++
-	}
-	return p == len(pattern)
-}
-
-func anyGlob(patterns []string, s string) bool {
-	for _, p := range patterns {
-		if glob(p, s) {
-			return true
-		}
-	}
-	return false
-}
-
-// foldGlob is glob without regard to the case of ASCII letters. It allocates
-// nothing.
-func foldGlob(pattern, s string) bool {
-	star, mark := -1, 0
-	p, i := 0, 0
-	for i < len(s) {
-		switch {
-		case p < len(pattern) && pattern[p] == '*':
-			star, mark = p, i
-			p++
-		case p < len(pattern) && lower(pattern[p]) == lower(s[i]):
+		case p < len(pattern) && (pattern[p] == s[i] || fold && lower(pattern[p]) == lower(s[i])):
 			p++
 			i++
 		case star >= 0:
@@ -73,14 +45,18 @@ func lower(b byte) byte {
 	return b
 }
 
-func anyGlobFold(patterns []string, s string) bool {
+// anyOf tells whether the pattern or right is matched by one of the patterns.
+func anyOf(patterns []string, value string, matches func(pattern, value string) bool) bool {
 	for _, p := range patterns {
-		if foldGlob(p, s) {
+		if matches(p, value) {
 			return true
 		}
 	}
 	return false
 }
+
+func anyGlob(patterns []string, s string) bool     { return anyOf(patterns, s, glob) }
+func anyGlobFold(patterns []string, s string) bool { return anyOf(patterns, s, foldGlob) }
 
 // globInside tells whether everything that inner matches is matched by outer. A
 // star in inner is matched by nothing but a star of outer, so reading inner as
@@ -116,12 +92,7 @@ func rootInside(inner, outer string) bool {
 }
 
 func anyRoot(roots []string, path string) bool {
-	for _, r := range roots {
-		if rootInside(path, r) {
-			return true
-		}
-	}
-	return false
+	return anyOf(roots, path, func(root, path string) bool { return rootInside(path, root) })
 }
 
 // cutPort splits "host:port". The host of an IPv6 address keeps its brackets.
@@ -158,12 +129,7 @@ func addressInside(inner, outer string) bool {
 }
 
 func anyAddress(patterns []string, address string) bool {
-	for _, p := range patterns {
-		if addressInside(address, p) {
-			return true
-		}
-	}
-	return false
+	return anyOf(patterns, address, func(pattern, address string) bool { return addressInside(address, pattern) })
 }
 
 // addressesMeet tells whether some address may match both patterns.

@@ -13,9 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"regexp"
 	"strings"
 
@@ -67,22 +65,11 @@ var ErrNone = errors.New("no lock file")
 // Load reads a lock file. Without one it returns an empty File and ErrNone.
 // Faults come as a *schemas.FileError with their places.
 func Load(path string) (*File, error) {
-	info, err := os.Stat(path)
+	data, err := home.ReadFile(path, document.MaxSize)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return &File{}, ErrNone
 	case err != nil:
-		return nil, fmt.Errorf("reading lock: %w", err)
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("reading lock: %s is not a file", path)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("reading lock: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, document.MaxSize+1))
-	if err != nil {
 		return nil, fmt.Errorf("reading lock: %w", err)
 	}
 	return Parse(path, data)

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/patriceckhart/zot/config/home"
 )
 
 // A Place is one name in a folder that is held open: what happens to the path
@@ -158,23 +160,7 @@ func ordinary(real string, info fs.FileInfo) error {
 }
 
 // Kind names the type of a file in words: "folder", "named pipe".
-func Kind(mode fs.FileMode) string {
-	switch {
-	case mode.IsRegular():
-		return "file"
-	case mode.IsDir():
-		return "folder"
-	case mode&fs.ModeSymlink != 0:
-		return "link"
-	case mode&fs.ModeNamedPipe != 0:
-		return "named pipe"
-	case mode&fs.ModeSocket != 0:
-		return "socket"
-	case mode&fs.ModeDevice != 0:
-		return "device"
-	}
-	return "special file"
-}
+func Kind(mode fs.FileMode) string { return home.Kind(mode) }
 
 // Replace puts data at the place in one step: whoever reads the path sees the
 // old bytes or the new ones. It writes a temporary file in the same folder,

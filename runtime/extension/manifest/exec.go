@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/patriceckhart/zot/config/home"
 	"github.com/patriceckhart/zot/schemas"
 )
 
@@ -131,7 +132,7 @@ func (x execCheck) isFile(path string) error {
 	case info.IsDir():
 		return x.fail(path, "is a folder", "name the program in it")
 	case !info.Mode().IsRegular():
-		return x.fail(path, "is "+kindOf(info.Mode()), "name a program")
+		return x.fail(path, "is a "+home.Kind(info.Mode()), "name a program")
 	}
 	return nil
 }

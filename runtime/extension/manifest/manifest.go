@@ -11,13 +11,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 
+	"github.com/patriceckhart/zot/config/home"
 	"github.com/patriceckhart/zot/schemas"
 )
 
@@ -132,29 +132,15 @@ func Load(dir string) (*Manifest, []schemas.Problem, error) {
 	return m, warnings, err
 }
 
-// read returns the bytes of the manifest. It looks before it opens: a pipe of
-// that name would block for ever.
+// read returns the bytes of the manifest.
 func read(dir, file string) ([]byte, error) {
-	info, err := os.Stat(file)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+	text, err := home.ReadFile(file, MaxSize)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
 		return nil, missing(dir, file)
-	}
-	if err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("reading manifest: %w", err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("reading manifest: %s is %s; it must be a file", file, kindOf(info.Mode()))
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, fmt.Errorf("reading manifest: %w", err)
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
-	if err != nil {
-		return nil, fmt.Errorf("reading manifest: %w", err)
-	}
-	if len(text) > MaxSize {
+	case len(text) > MaxSize:
 		return nil, fmt.Errorf("reading manifest: %s is larger than %d bytes", file, MaxSize)
 	}
 	return text, nil
@@ -169,22 +155,6 @@ func missing(dir, file string) error {
 		return fmt.Errorf("%s is not a folder; name the folder that holds %s: %w", dir, FileName, fs.ErrNotExist)
 	}
 	return fmt.Errorf("no manifest: %s is not there; an extension's folder holds a %s: %w", file, FileName, fs.ErrNotExist)
-}
-
-func kindOf(mode fs.FileMode) string {
-	switch {
-	case mode.IsDir():
-		return "a folder"
-	case mode&fs.ModeNamedPipe != 0:
-		return "a named pipe"
-	case mode&fs.ModeSocket != 0:
-		return "a socket"
-	case mode&fs.ModeDevice != 0:
-		return "a device"
-	case mode&fs.ModeSymlink != 0:
-		return "a link"
-	}
-	return "no regular file"
 }
 
 // parse checks text and fills in the manifest of dir.
