@@ -42,7 +42,7 @@ func TestWasmManualPrograms(t *testing.T) {
 	if raceEnabled {
 		t.Skip("compiled without the race detector, which is after other things")
 	}
-	for language, file := range map[string]string{"go": "main.go", "rust": "uptime.rs", "typescript": "uptime.ts"} {
+	for language, file := range map[string]string{"go": "main.go", "rust": "uptime.rs", "typescript": "uptime.ts", "zig": "uptime.zig"} {
 		t.Run(language, func(t *testing.T) {
 			code, build := manualProgram(t, language)
 			dir := t.TempDir()
@@ -79,6 +79,10 @@ func compiler(t *testing.T, language, dir string) {
 		out, err := exec.Command("/usr/bin/rustc", "--print", "target-libdir", "--target", "wasm32-wasi").Output()
 		if _, missing := os.Stat(strings.TrimSpace(string(out))); err != nil || missing != nil {
 			t.Skip("needs Debian's rustc and libstd-rust-dev-wasm32")
+		}
+	case "zig":
+		if version, err := exec.Command("zig", "version").Output(); err != nil || !strings.HasPrefix(string(version), "0.11.") {
+			t.Skipf("needs Zig 0.11: %s %v", version, err)
 		}
 	case "typescript":
 		modules := os.Getenv("ZOT_TEST_ASSEMBLYSCRIPT")

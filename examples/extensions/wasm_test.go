@@ -56,6 +56,7 @@ var asked = map[string][]extproto.Frame{
 	"hello-wasm": {command("countdown", ""), tool("greet", `{"name":"Zoë \u2028"}`), tool("greet", `{}`),
 		tool("peek", `{"path":"`+folder+`/no-such-file"}`), tool("peek", `{"path":"`+folder+`/main.go"}`)},
 	"weather-wasm": {tool("weather_now", `{"city":"Oslo"}`), tool("weather_now", `{"city":"Atlantis"}`), tool("weather_now", `{"city":"Denied"}`)},
+	"whole":        {command("greet", "Ada"), command("place", ""), tool("forecast", `{"city":"Oslo"}`), intercept("bash", `{}`), intercept("read", `{}`)},
 	"wordcount-c":  {tool("wordcount", `{"text":"one two\nthr\u00e9e \u2028\ud83d\ude00 é"}`), tool("wordcount", `{"a":[{"text":"}"}],"text":""}`), tool("wordcount", `{}`)},
 }
 
@@ -70,8 +71,12 @@ var answers = map[string][]string{
 	"tools-on-demand": {"8848.95 m"},
 	"hello-wasm":      {"Hello, Zoë", "lift-off", "give the name", "there is no such file", ` bytes"`},
 	"weather-wasm":    {"Oslo, Norway: -4.5 °C, wind 12 km/h", "no city is called", "zot may not connect there for weather-wasm: not granted"},
+	"whole":           {`"prompt":"Greet Ada, and be brief."`, `"display":"*"`, "Oslo: fair", `"block":true`, "still here"},
 	"wordcount-c":     {"1 lines, 5 words, 25 bytes", "0 lines, 0 words, 0 bytes", "give the text"},
 }
+
+// unasked is the last that an example says by itself.
+var unasked = map[string]string{"hello-wasm": "lift-off", "whole": "still here"}
 
 // folder stands for the example's own folder in what is asked.
 const folder = "FOLDER"
@@ -103,33 +108,46 @@ func TestModules(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			if asked[name] == nil {
-				t.Fatal("nothing is asked of this example")
-			}
 			if raceEnabled && name != "hello-wasm" && name != "wordcount-c" {
 				t.Skip("compiled without the race detector, which is after other things")
 			}
-			dir := t.TempDir()
-			program, module := buildBoth(t, m, dir)
-			native := converse(t, name, dir, func(o wasi.Options, _ string) (transports.Conn, error) {
-				return subprocess.Start(t.Context(), subprocess.Options{Path: program, Env: o.Env, Dir: dir, Stderr: o.Stderr})
+			sameAsModule(t, m, name)
+		})
+	}
+}
+
+// So does a program that has no need to know of modules.
+func TestAWholeProgramAsAModule(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil || raceEnabled {
+		t.Skip("building it needs the go tool, and is not for the race detector")
+	}
+	sameAsModule(t, manifest{Name: "testdata/whole", Language: "go"}, "whole")
+}
+
+func sameAsModule(t *testing.T, m manifest, name string) {
+	t.Helper()
+	if asked[name] == nil {
+		t.Fatal("nothing is asked of this example")
+	}
+	dir := t.TempDir()
+	program, module := buildBoth(t, m, dir)
+	native := converse(t, name, dir, func(o wasi.Options, _ string) (transports.Conn, error) {
+		return subprocess.Start(t.Context(), subprocess.Options{Path: program, Env: o.Env, Dir: dir, Stderr: o.Stderr})
+	})
+	for _, part := range answers[name] {
+		if !strings.Contains(strings.Join(native, "\n"), part) {
+			t.Errorf("no %s in\n%s", part, strings.Join(native, "\n"))
+		}
+	}
+	for _, isolation := range []wasi.Isolation{wasi.Runner, wasi.Inline} {
+		t.Run(string(isolation), func(t *testing.T) {
+			guest := converse(t, name, dir, func(o wasi.Options, data string) (transports.Conn, error) {
+				o.Path, o.Isolation, o.Cache = module, isolation, cache
+				o.Mounts = []wasi.Mount{{Host: data, Guest: data}, {Host: dir, Guest: dir, ReadOnly: true}}
+				return wasi.Start(t.Context(), o)
 			})
-			for _, part := range answers[name] {
-				if !strings.Contains(strings.Join(native, "\n"), part) {
-					t.Errorf("no %s in\n%s", part, strings.Join(native, "\n"))
-				}
-			}
-			for _, isolation := range []wasi.Isolation{wasi.Runner, wasi.Inline} {
-				t.Run(string(isolation), func(t *testing.T) {
-					guest := converse(t, name, dir, func(o wasi.Options, data string) (transports.Conn, error) {
-						o.Path, o.Isolation, o.Cache = module, isolation, cache
-						o.Mounts = []wasi.Mount{{Host: data, Guest: data}, {Host: dir, Guest: dir, ReadOnly: true}}
-						return wasi.Start(t.Context(), o)
-					})
-					if diff := cmp.Diff(native, guest); diff != "" {
-						t.Errorf("frames (-process +module):\n%s", diff)
-					}
-				})
+			if diff := cmp.Diff(native, guest); diff != "" {
+				t.Errorf("frames (-process +module):\n%s", diff)
 			}
 		})
 	}
@@ -200,8 +218,8 @@ func converse(t *testing.T, name, dir string, start func(o wasi.Options, data st
 		c.send(f)
 		c.answerTo(f)
 	}
-	if name == "hello-wasm" {
-		c.until("lift-off")
+	if last := unasked[name]; last != "" {
+		c.until(last)
 	}
 	c.send(extproto.Shutdown{})
 	c.untilEnd()
