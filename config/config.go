@@ -83,6 +83,9 @@ type Skills struct {
 type ContextFiles struct {
 	Enabled bool
 	MaxSize Size
+	// Untrusted is what becomes of those of a project that is not trusted:
+	// "ask", "show" or "skip".
+	Untrusted string
 }
 
 // Timeouts bounds what zot waits for.

@@ -70,6 +70,8 @@ var table = []Key{
 		bind: func(c *Config, _ []string) any { return &c.Skills.Dirs }},
 	{Name: "contextFiles.enabled", Type: Bool, Default: true, Layers: anyone, Doc: "Show AGENTS.md files to the model.",
 		bind: func(c *Config, _ []string) any { return &c.ContextFiles.Enabled }},
+	{Name: "contextFiles.untrusted", Type: Text, Default: "ask", Enum: []string{"ask", "show", "skip"}, Layers: owners, Doc: "What becomes of AGENTS.md of a project that is not trusted: show it to the model with a word of it, skip it, or ask, and where nobody can be asked show it.",
+		bind: func(c *Config, _ []string) any { return &c.ContextFiles.Untrusted }},
 	{Name: "contextFiles.maxSize", Type: Bytes, Default: int64(32 * kib), Min: kib, Max: 4 * mib, Layers: anyone, Doc: "How much of one such file is shown. What is cut is said.",
 		bind: func(c *Config, _ []string) any { return &c.ContextFiles.MaxSize }},
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -21,6 +22,9 @@ import (
 //	gone TEXT    waits until it does not
 //	enter TEXT   types the text and the enter key
 //	type TEXT    types the text, with Go's escapes: \x1b is Esc
+//	until KEYS TEXT
+//	             types the keys until the text is gone: a question takes none
+//	             that come while it appears
 //	file FILE TEXT
 //	             waits until the file holds the text
 //	leave        leaves an empty prompt, and waits until zot has ended well
@@ -57,6 +61,20 @@ func step(ts *testscript.TestScript, x *tuitest.Terminal, line string) {
 		keys, err := strconv.Unquote(`"` + text + `"`)
 		ts.Check(err)
 		x.Send(keys)
+	case "until":
+		typed, gone, _ := strings.Cut(text, " ")
+		keys, err := strconv.Unquote(`"` + typed + `"`)
+		ts.Check(err)
+		for range 1000 {
+			x.Send(keys)
+			for range 10 {
+				if !strings.Contains(x.Screen(), gone) {
+					return
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+		}
+		ts.Fatalf("%q is still there:\n%s", gone, x.Screen())
 	case "file":
 		name, want, _ := strings.Cut(text, " ")
 		waitforCmd(ts, false, []string{name, want})

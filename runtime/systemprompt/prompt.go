@@ -45,15 +45,24 @@ type Options struct {
 	Skills *skill.Set
 	// NoContextFiles leaves out every AGENTS.md.
 	NoContextFiles bool
-	// Admit, if not nil, is asked for each AGENTS.md outside Home: false keeps
-	// the file out because its project is not trusted.
-	Admit func(path string) bool
+	// Admit, if not nil, is asked what to do with each AGENTS.md outside Home.
+	Admit func(path string) Admission
 	// MaxFile and MaxTotal bound, in bytes, one instruction file and all of
 	// them together; 0 stands for the defaults.
 	MaxFile, MaxTotal int
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 }
+
+// An Admission says how an instruction file enters the prompt.
+type Admission int
+
+// The admissions.
+const (
+	Trusted   Admission = iota // as it is
+	Untrusted                  // with a word that its project is not trusted
+	KeptOut                    // not at all, since its project is not trusted
+)
 
 // A Report tells what the prompt was made of.
 type Report struct {
@@ -72,12 +81,18 @@ type File struct {
 	Size, Used int64
 	// Skipped says why nothing of the file is used; empty where it is.
 	Skipped string
+	// Untrusted says that it is used though its project is not trusted.
+	Untrusted bool
 }
 
-// Notices has one line for each file of which something is missing.
+// Notices has a line for each file of which something is missing, and for each
+// that is used though its project is not trusted.
 func (r Report) Notices() []string {
 	var out []string
 	for _, f := range r.Files {
+		if f.Untrusted && f.Used > 0 {
+			out = append(out, f.Path+" is shown to the model, though you have not said to trust this project; --trust does for a run, zot asks when it is opened here, and --no-context-files leaves it out")
+		}
 		switch {
 		case f.Skipped != "":
 			out = append(out, fmt.Sprintf("%s was left out: %s", f.Path, f.Skipped))

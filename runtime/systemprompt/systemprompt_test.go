@@ -153,15 +153,26 @@ func TestUntrustedProject(t *testing.T) {
 	home, cwd := filepath.Join(root, "home"), filepath.Join(root, "p")
 	put(t, filepath.Join(home, "AGENTS.md"), "MINE")
 	theirs := put(t, filepath.Join(cwd, "AGENTS.md"), "THEIRS")
-	var asked []string
-	text, report := systemprompt.Build(systemprompt.Options{Home: home, Cwd: cwd, Now: clock, Admit: func(path string) bool {
-		asked = append(asked, path)
-		return false
-	}})
-	if !strings.Contains(text, "MINE") || strings.Contains(text, "THEIRS") {
-		t.Errorf("prompt:\n%s", text)
-	}
-	if got := strings.Join(report.Notices(), ""); got != theirs+" was left out: its project is not trusted" {
-		t.Errorf("notices: %q, asked for %v", got, asked)
+	for _, tt := range []struct {
+		how          systemprompt.Admission
+		shown, words bool
+		notice       string
+	}{
+		{systemprompt.Trusted, true, false, ""},
+		{systemprompt.Untrusted, true, true, " is shown to the model, though you have not said to trust this project"},
+		{systemprompt.KeptOut, false, false, " was left out: its project is not trusted"},
+	} {
+		var asked []string
+		text, report := systemprompt.Build(systemprompt.Options{Home: home, Cwd: cwd, Now: clock, Admit: func(path string) systemprompt.Admission {
+			asked = append(asked, path)
+			return tt.how
+		}})
+		if !strings.Contains(text, "MINE") || strings.Contains(text, "THEIRS") != tt.shown || strings.Contains(text, "not said to trust") != tt.words {
+			t.Errorf("%v: prompt:\n%s", tt.how, text)
+		}
+		notices := strings.Join(report.Notices(), "")
+		if tt.notice == "" && notices != "" || !strings.HasPrefix(notices, theirs+tt.notice) && tt.notice != "" || len(asked) != 1 {
+			t.Errorf("%v: notices %q, asked for %v", tt.how, notices, asked)
+		}
 	}
 }

@@ -13,14 +13,11 @@ import (
 	"github.com/patriceckhart/zot/cmd/zot/internal/version"
 	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
 	"github.com/patriceckhart/zot/config"
-	"github.com/patriceckhart/zot/config/home"
 	"github.com/patriceckhart/zot/runtime/event"
-	"github.com/patriceckhart/zot/runtime/extension/discovery"
 	"github.com/patriceckhart/zot/runtime/guard"
 	"github.com/patriceckhart/zot/runtime/host"
 	"github.com/patriceckhart/zot/runtime/session"
 	"github.com/patriceckhart/zot/runtime/skill"
-	"github.com/patriceckhart/zot/runtime/systemprompt"
 	"github.com/patriceckhart/zot/runtime/tool"
 	"github.com/patriceckhart/zot/runtime/tool/builtin"
 )
@@ -36,7 +33,7 @@ type run struct {
 	kept     *session.Session // of the conversation; nil where nothing is kept
 	builtin  []tool.Tool
 	jail     *jail
-	skillSet func() *skill.Set
+	texts    *texts
 	skillUse skillUse
 	planner  *planner
 	// stopWatch ends looking after the policy.
@@ -110,23 +107,24 @@ func overrides(f *Flags) []config.Override {
 
 func (a *run) build(as face) error {
 	cfg := &a.w.Settings.Config
-	skills := a.skills()
 	if err := a.openJail(); err != nil {
 		return err
 	}
-	a.skillSet, a.builtin = skills, a.tools(skills)
 	ext := managerOptions(a.w)
 	ext.Interactive = as.interactive
 	a.planner = &planner{
 		w: a.w, explicit: a.flags.Ext, noExt: a.flags.NoExt, version: version.Number,
 		withhold: secretNames(cfg), report: a.report,
 	}
+	a.texts = &texts{run: a, asks: as.interactive, told: map[string]bool{}}
+	a.texts.find(a.w)
+	a.builtin = a.tools()
 	ext.Request = newServices(a.planner).serve
 	ext.Audit = a.planner.audit
 	opts := host.Options{
 		Version: version.Number, CWD: a.w.CWD, Connect: a.connect.connect,
-		Tools: a.builtin, Only: a.onlyTools(cfg), Plan: a.planner.plan, Extensions: ext,
-		SystemPrompt: a.systemPrompt(skills), MaxSteps: cfg.MaxSteps,
+		Tools: a.builtin, Only: a.onlyTools(cfg), Plan: a.texts.plan, Extensions: ext,
+		SystemPrompt: a.texts.prompt, MaxSteps: cfg.MaxSteps,
 		Asker: as.asker, BuiltinCommand: as.commands, ReadyWait: orNone(cfg.Timeouts.ReadyWait),
 		CompactAt: cfg.Compaction.Threshold,
 	}
@@ -184,7 +182,7 @@ func (a *run) report(e event.Event) {
 }
 
 // tools are the built-in tools.
-func (a *run) tools(skills func() *skill.Set) []tool.Tool {
+func (a *run) tools() []tool.Tool {
 	cfg := a.w.Settings.Config
 	hidden := secretNames(&cfg)
 	all := builtin.New(builtin.Options{
@@ -194,8 +192,8 @@ func (a *run) tools(skills func() *skill.Set) []tool.Tool {
 		BashTimeout: cfg.Bash.Timeout, BashTimeoutMax: cfg.Bash.MaxTimeout, CheckPath: a.protect,
 		Env: func() []string { return without(os.Environ(), hidden) },
 	})
-	if len(skills().ForModel()) > 0 {
-		all = append(all, skill.NewTool(skills))
+	if !a.flags.NoSkill && cfg.Skills.Enabled {
+		all = append(all, skill.NewTool(a.texts.skills))
 	}
 	return all
 }
@@ -217,67 +215,4 @@ func (a *run) onlyTools(cfg *config.Config) []string {
 		return a.flags.Tools
 	}
 	return cfg.Tools
-}
-
-// skills finds the skills of a session, once.
-func (a *run) skills() func() *skill.Set {
-	set := &skill.Set{}
-	if !a.flags.NoSkill && a.w.Settings.Config.Skills.Enabled {
-		set = skill.Discover(skill.Options{
-			Cwd: a.w.CWD, Home: a.w.Home.Dir(), UserHome: a.w.UserHome,
-			SkipProject: !a.w.Trusted, Bundles: a.bundles(), Dirs: a.skillDirs(),
-		})
-	}
-	return func() *skill.Set { return set }
-}
-
-// skillDirs are the further folders of the settings; those inside the project
-// count once it is trusted.
-func (a *run) skillDirs() []string {
-	return slices.DeleteFunc(slices.Clone(a.w.Settings.Config.Skills.Dirs), func(dir string) bool {
-		return !a.w.Trusted && home.Inside(dir, a.w.ProjectRoot)
-	})
-}
-
-// bundles are the skills of the extensions that load.
-func (a *run) bundles() []skill.Bundle {
-	found, err := a.w.Extensions(a.flags.Ext, a.flags.NoExt, version.Number)
-	if err != nil {
-		return nil // the planner reports it
-	}
-	var all []skill.Bundle
-	for _, c := range found.Loading() {
-		if len(c.Manifest.Skills) > 0 {
-			all = append(all, skill.Bundle{
-				Extension: c.Name, Dir: c.Dir, Entries: c.Manifest.Skills, Explicit: c.Scope == discovery.ScopeFlag,
-			})
-		}
-	}
-	return all
-}
-
-// systemPrompt assembles the prompt from the tools at hand.
-func (a *run) systemPrompt(skills func() *skill.Set) func([]tool.Spec) string {
-	told := map[string]bool{}
-	return func(tools []tool.Spec) string {
-		o := systemprompt.Options{
-			Home: a.w.Home.Dir(), Cwd: a.w.CWD, Append: a.flags.AppendSystemPrompt, Tools: tools,
-			NoContextFiles: a.flags.NoContextFiles || !a.w.Settings.Config.ContextFiles.Enabled,
-			MaxFile:        int(a.w.Settings.Config.ContextFiles.MaxSize),
-		}
-		if a.flags.Changed("system-prompt") {
-			o.Identity = &a.flags.SystemPrompt
-		}
-		if set := skills(); len(set.ForModel()) > 0 {
-			o.Skills = set
-		}
-		text, report := systemprompt.Build(o)
-		for _, line := range report.Notices() {
-			if !told[line] {
-				told[line] = true
-				a.host.Publish(event.Notice{Level: "warn", Text: line})
-			}
-		}
-		return text
-	}
 }

@@ -54,7 +54,7 @@ func (d *desk) Reload(ctx context.Context, name string) (tui.ReloadReport, error
 // Skills implements tui.Skills.
 func (d *desk) Skills(context.Context) ([]tui.SkillRow, error) {
 	var rows []tui.SkillRow
-	for _, s := range d.run.skillSet().ForUser() {
+	for _, s := range d.run.texts.skills().ForUser() {
 		rows = append(rows, tui.SkillRow{Name: s.Name, Description: s.Description, Source: string(s.Source)})
 	}
 	return rows, nil

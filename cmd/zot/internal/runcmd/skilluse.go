@@ -49,10 +49,10 @@ func (u *skillUse) expect(text string, s skill.Skill) {
 
 // useSkill is the prompt that a user makes of a skill.
 func (a *run) useSkill(name, request string) (text string, err error) {
-	s, ok := a.skillSet().Find(name)
+	s, ok := a.texts.skills().Find(name)
 	if !ok {
 		var names []string
-		for _, s := range a.skillSet().ForUser() {
+		for _, s := range a.texts.skills().ForUser() {
 			names = append(names, s.Name)
 		}
 		if len(names) == 0 {

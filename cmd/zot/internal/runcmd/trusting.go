@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"path"
 	"slices"
 	"sort"
 	"strings"
@@ -32,13 +31,17 @@ const (
 // there that its user has not approved, and then loads it.
 func (d *desk) askTrust(ctx context.Context) {
 	found, g, err := d.run.w.Judge(d.run.flags.Ext, d.run.flags.NoExt, version.Number)
-	if err != nil || g.Bundle == nil || g.Change().None() {
+	if err != nil || g.Bundle == nil {
+		return
+	}
+	texts := d.run.texts.held(d.run.w)
+	if g.Change().None() && len(texts) == 0 {
 		return
 	}
 	if _, never := g.Set.NeverTrust(); never {
 		return
 	}
-	switch d.question(ctx, trustAsk(d.run.w.ProjectRoot, found, g)) {
+	switch d.question(ctx, trustAsk(d.run.w.ProjectRoot, found, g, texts)) {
 	case trustAlways:
 		err = g.Approve(trust.NewRecord(g.Identity, g.Bundle, time.Now()))
 		if err == nil {
@@ -80,13 +83,16 @@ func (d *desk) question(ctx context.Context, ask tui.Ask) int {
 // trustAsk is the question about a project: what it would start, how, with
 // which rights, and which settings it would change. Of one that was approved
 // before it shows only what goes beyond that.
-func trustAsk(root string, found discovery.Plan, g *gate.Gate) tui.Ask {
+func trustAsk(root string, found discovery.Plan, g *gate.Gate, texts []string) tui.Ask {
 	title := "this project brings extensions and settings of its own; may they act?"
-	if g.Approved != nil {
+	switch {
+	case g.Approved != nil:
 		title = "this project changed since you agreed; may it act as it is now?"
+	case g.Change().None():
+		title = "this project brings instructions for the model; may it follow them?"
 	}
 	return tui.Ask{
-		Kind: dialog.Trust, Title: title, Cwd: root, Body: trustBody(found, g),
+		Kind: dialog.Trust, Title: title, Cwd: root, Body: trustBody(found, g, texts),
 		Options: []dialog.Option{
 			{Label: "no, load none of it"},
 			{Label: "yes, this time"},
@@ -96,20 +102,23 @@ func trustAsk(root string, found discovery.Plan, g *gate.Gate) tui.Ask {
 	}
 }
 
-func trustBody(found discovery.Plan, g *gate.Gate) []string {
-	var body []string
+func trustBody(found discovery.Plan, g *gate.Gate, texts []string) []string {
+	body := slices.Clone(texts)
 	change := g.Change()
 	for _, c := range found.Candidates {
 		ext, ok := g.Bundle.Extensions[c.Name]
 		if !ok || c.Manifest == nil {
 			continue
 		}
-		if lines := extensionLines(c, ext, change); len(lines) > 0 {
+		if lines := extensionLines(c, ext, change, g); len(lines) > 0 {
 			body = append(body, lines...)
 		}
 	}
 	for _, s := range change.Settings {
 		body = append(body, "setting "+s)
+	}
+	for _, p := range change.Policy {
+		body = append(body, "policy: "+p)
 	}
 	for _, f := range change.Files {
 		if g.Approved != nil {
@@ -123,7 +132,7 @@ func trustBody(found discovery.Plan, g *gate.Gate) []string {
 }
 
 // extensionLines describes one extension, as far as it was not approved.
-func extensionLines(c *discovery.Candidate, ext trust.Extension, change trust.Change) []string {
+func extensionLines(c *discovery.Candidate, ext trust.Extension, change trust.Change, g *gate.Gate) []string {
 	started := slices.Contains(change.Started, c.Name)
 	rights := change.Rights[c.Name]
 	if !started && len(rights) == 0 {
@@ -133,7 +142,10 @@ func extensionLines(c *discovery.Candidate, ext trust.Extension, change trust.Ch
 	if err != nil {
 		argv = []byte("?")
 	}
-	lines := []string{fmt.Sprintf("extension %s (%s) in %s", c.Name, c.Manifest.Transport, path.Clean(ext.Dir))}
+	lines := []string{fmt.Sprintf("extension %s (%s) from %s", c.Name, c.Manifest.Transport, g.Claimed(c))}
+	if digest := g.DigestOf(c); digest != "" {
+		lines = append(lines, "  digest "+digest)
+	}
 	if started {
 		lines = append(lines, "  starts "+string(argv))
 	}
@@ -146,6 +158,9 @@ func extensionLines(c *discovery.Candidate, ext trust.Extension, change trust.Ch
 		}
 		sort.Strings(words)
 		lines = append(lines, "  asks for "+strings.Join(words, ", "))
+	}
+	if held := workspace.Enforced(c, ext.Permissions); len(held) > 0 {
+		lines = append(lines, "  held to that by "+strings.Join(held, ", "))
 	}
 	for _, u := range workspace.Unenforced(c, ext.Permissions) {
 		lines = append(lines, "  not enforced here: "+u)
