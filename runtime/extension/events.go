@@ -246,7 +246,11 @@ func wireBlocks(blocks []message.Block, budget, most int) (out []extproto.Block,
 	return out, cut
 }
 
+// cutText is s up to n bytes, whole runes only.
 func cutText(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--
 	}
