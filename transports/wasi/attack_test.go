@@ -33,8 +33,8 @@ func resident(t *testing.T, pid int) (now, peak int64) {
 // that a guest takes all it can.
 func TestAMemoryBombStaysOutOfTheHost(t *testing.T) {
 	bothIsolations(t, func(t *testing.T, o Options) {
-		o.MemPages = 2048 // 128 MiB
-		limit := int64(48 << 20)
+		o.MemPages = 768 // 48 MiB
+		limit := int64(32 << 20)
 		if o.Isolation == Inline {
 			limit += int64(o.MemPages) * PageSize
 		}
