@@ -114,6 +114,9 @@ func yamlFault(err error) error {
 			line = n
 		}
 		reason = m[2]
+		if m[1] != "" && strings.HasPrefix(reason, "did not find expected") {
+			line++ // these the library counts from 0
+		}
 	}
 	return faultAt(line+1, "the front matter is no YAML: %s", reason)
 }

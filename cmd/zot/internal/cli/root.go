@@ -14,6 +14,7 @@ import (
 	"github.com/patriceckhart/zot/cmd/zot/internal/mancmd"
 	"github.com/patriceckhart/zot/cmd/zot/internal/runcmd"
 	"github.com/patriceckhart/zot/cmd/zot/internal/sessioncmd"
+	"github.com/patriceckhart/zot/cmd/zot/internal/skillcmd"
 	"github.com/patriceckhart/zot/cmd/zot/internal/version"
 	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
 )
@@ -21,7 +22,7 @@ import (
 // commandNames are the words that are a command where they come first; any
 // other first word begins a prompt.
 var commandNames = []string{
-	"rpc", "ext", "config", "policy", "trust", "doctor", "demo", "login", "logout", "help", "completion", "man", "sessions",
+	"rpc", "ext", "config", "policy", "trust", "doctor", "demo", "login", "logout", "help", "completion", "man", "sessions", "skills",
 }
 
 // newRoot builds the tree of commands. Without routing it has no children, so
@@ -72,10 +73,14 @@ func addCommands(root *cobra.Command, s *iostreams.Streams) {
 	auth := authcmd.Deps{Streams: s, Open: func(home string) (*workspace.Workspace, error) {
 		return workspace.Open(workspace.Options{Home: home})
 	}}
-	root.AddCommand(newRPC(s), newExt(s), newConfig(s), democmd.New(s), newPolicy(s), newTrust(s), newDoctor(s), newSessions(s), mancmd.New(s), authcmd.NewLogin(auth), authcmd.NewLogout(auth))
+	root.AddCommand(newRPC(s), newExt(s), newConfig(s), democmd.New(s), newPolicy(s), newTrust(s), newDoctor(s), newSessions(s), newSkills(s), mancmd.New(s), authcmd.NewLogin(auth), authcmd.NewLogout(auth))
 	completion.Add(root, completion.Deps{Version: version.Number, Open: func(home, cwd string) (*workspace.Workspace, error) {
 		return workspace.Open(workspace.Options{Home: home, CWD: cwd})
 	}})
+}
+
+func newSkills(s *iostreams.Streams) *cobra.Command {
+	return skillcmd.New(skillcmd.Deps{Streams: s, Open: workspace.Open})
 }
 
 func newSessions(s *iostreams.Streams) *cobra.Command {

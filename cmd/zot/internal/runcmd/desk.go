@@ -95,7 +95,7 @@ func (d *desk) Submit(p tui.Prompt) {
 	if len(notes) > 0 {
 		p.Text = strings.Join(append(notes, p.Text), "\n\n")
 	}
-	d.run.host.Submit(host.Prompt{Text: p.Text, Images: p.Images})
+	d.run.host.Submit(host.Prompt{Text: d.run.withPins(p.Text), Images: p.Images})
 }
 
 // Queue implements tui.Runtime.

@@ -72,6 +72,7 @@ func (a *run) runInput(ctx context.Context, p host.Prompt, inserted func(string)
 	h := a.host
 	name, args, ok := command.Parse(p.Text)
 	if !ok {
+		p.Text = a.withPins(p.Text)
 		return h.Run(ctx, p)
 	}
 	if used, is := strings.CutPrefix(command.Fold(name), "skill:"); is {
