@@ -15,6 +15,7 @@ import (
 
 	"github.com/patriceckhart/zot/cmd/zot/internal/exit"
 	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
+	"github.com/patriceckhart/zot/cmd/zot/internal/runcmd"
 	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
 	"github.com/patriceckhart/zot/runtime/auth"
 	"github.com/patriceckhart/zot/runtime/provider"
@@ -68,11 +69,7 @@ func NewLogout(d Deps) *cobra.Command {
 			if args[0] == "all" {
 				return d.forgetAll(home)
 			}
-			w, info, err := d.open(home, args[0])
-			if err != nil {
-				return err
-			}
-			return d.forget(auth.NewStore(w.Home), info.ID)
+			return d.logout(home, args[0])
 		},
 	}
 	cmd.Flags().StringVar(&home, "home", "", "folder of zot's state")
@@ -102,13 +99,13 @@ func (d Deps) open(home, name string) (*workspace.Workspace, provider.Info, erro
 	if err != nil {
 		return nil, provider.Info{}, err
 	}
-	catalogue, err := provider.LoadCatalogue(w.Home.ModelsFile())
+	catalogue, err := runcmd.Catalogue(w)
 	if err != nil {
 		return nil, provider.Info{}, err
 	}
 	info, ok := catalogue.Provider(name)
 	if !ok {
-		return nil, info, fmt.Errorf("there is no provider %q; providers with keys: %s", name, strings.Join(keyed(), ", "))
+		return w, info, fmt.Errorf("there is no provider %q; providers with keys: %s", name, strings.Join(keyed(), ", "))
 	}
 	return w, info, nil
 }
@@ -137,6 +134,24 @@ func checkKey(key string) (string, error) {
 		return "", errors.New("no key was given")
 	}
 	return key, nil
+}
+
+// logout forgets the key of a provider, of one too that is described nowhere
+// any more.
+func (d Deps) logout(home, name string) error {
+	w, info, err := d.open(home, name)
+	if w == nil {
+		return err
+	}
+	store := auth.NewStore(w.Home)
+	if err == nil {
+		return d.forget(store, info.ID)
+	}
+	if had, removeErr := store.Remove(name); removeErr != nil || !had {
+		return err
+	}
+	fmt.Fprintf(d.Streams.Err, "the key for %s is forgotten\n", name)
+	return nil
 }
 
 func (d Deps) forget(store *auth.Store, id string) error {

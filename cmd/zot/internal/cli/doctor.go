@@ -18,5 +18,6 @@ func newDoctor(s *iostreams.Streams) *cobra.Command {
 		},
 		Version:  version.Number,
 		Provider: runcmd.ProviderOptions,
+		Skills:   runcmd.Skills,
 	})
 }

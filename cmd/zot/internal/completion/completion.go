@@ -18,6 +18,7 @@ import (
 	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
 	"github.com/patriceckhart/zot/config"
 	"github.com/patriceckhart/zot/runtime/provider"
+	"github.com/patriceckhart/zot/runtime/session"
 	"github.com/patriceckhart/zot/runtime/theme"
 	"github.com/patriceckhart/zot/schemas"
 )
@@ -42,6 +43,9 @@ func Add(root *cobra.Command, d Deps) {
 		"ext lock": d.names, "policy explain": first(d.names),
 		"config get": first(d.keys), "config show": first(d.keys), "config unset": first(d.keys), "config set": d.assignment,
 		"config schema": first(schemaNames), "login": first(d.keyed), "logout": first(d.keyed),
+		"sessions show": first(d.sessions), "sessions fork": first(d.sessions), "sessions export": first(d.sessions),
+		"sessions rename": first(d.sessions), "sessions remove": d.sessions,
+		"skills pin": first(d.skills), "skills unpin": first(d.skills),
 	} {
 		if cmd := find(root, path); cmd != nil {
 			cmd.ValidArgsFunction = fn
@@ -70,7 +74,7 @@ func (d Deps) flags(cmd *cobra.Command) {
 		"reasoning": words("off", "minimal", "low", "medium", "high", "xhigh", "max"),
 		"ext":       folders, "cwd": folders, "home": folders,
 		"layer": words("user", "project", "local", "user-project"), "mode": words("open", "pinned", "locked"),
-		"schema": schemaNames, "update": d.names,
+		"schema": schemaNames, "update": d.names, "session": d.sessions,
 	} {
 		if f := cmd.LocalFlags().Lookup(name); f != nil && f.Value.Type() != "bool" {
 			_ = cmd.RegisterFlagCompletionFunc(name, fn) // it fails only where there is one already
@@ -139,6 +143,35 @@ func (d Deps) names(cmd *cobra.Command, args []string, _ string) ([]string, cobr
 		if c.Manifest != nil && !slices.Contains(args, c.Name) {
 			out = append(out, described(c.Name, c.Manifest.Description))
 		}
+	}
+	return out, plain
+}
+
+// sessions offers the conversations of the folder, the latest first.
+func (d Deps) sessions(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	w, ok := d.open(cmd)
+	if !ok {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	infos, _ := session.NewStore(w.Home.SessionsDir()).List(w.CWD) // what can be read of them
+	var out []string
+	for _, i := range infos {
+		if !slices.Contains(args, i.ID) {
+			out = append(out, described(i.ID, i.Name()))
+		}
+	}
+	return out, cobra.ShellCompDirectiveKeepOrder // and files
+}
+
+// skills offers those that the user can call.
+func (d Deps) skills(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	w, ok := d.open(cmd)
+	if !ok {
+		return nil, plain
+	}
+	var out []string
+	for _, s := range runcmd.Skills(w).ForUser() {
+		out = append(out, described(s.Name, s.Description))
 	}
 	return out, plain
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
 	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
 	"github.com/patriceckhart/zot/runtime/provider"
+	"github.com/patriceckhart/zot/runtime/skill"
 	"github.com/patriceckhart/zot/schemas"
 )
 
@@ -35,6 +36,8 @@ type Deps struct {
 	// Provider says what a run would ask a model with. Its Stored is used with
 	// --network only.
 	Provider func(*workspace.Workspace) (provider.Options, error)
+	// Skills finds the skills of a session; nil leaves them out of the report.
+	Skills func(*workspace.Workspace) *skill.Set
 }
 
 // A State says how a check went.
@@ -79,7 +82,7 @@ var subjects = []struct {
 }{
 	{"zot", (*visit).zot}, {"system", (*visit).system}, {"terminal", (*visit).terminal}, {"home", (*visit).home},
 	{"settings", (*visit).settings}, {"model", (*visit).model}, {"policy", (*visit).policy},
-	{"extensions", (*visit).extensions}, {"theme", (*visit).theme}, {"sandbox", (*visit).sandbox},
+	{"extensions", (*visit).extensions}, {"skills", (*visit).skills}, {"theme", (*visit).theme}, {"sandbox", (*visit).sandbox},
 }
 
 // New returns "zot doctor".
@@ -90,7 +93,7 @@ func New(d Deps) *cobra.Command {
 		Use:   "doctor",
 		Short: "Look at everything zot depends on, and say what to do where something is wrong",
 		Long: `Looks at the system, the terminal, zot's home, the settings, the model that would
-be used, the policy, the extensions, the theme and the sandbox. Names of
+be used, the policy, the extensions, the skills, the theme and the sandbox. Names of
 credentials are shown, never what they hold. Nothing is changed or started, and
 the network is left alone unless --network is given, which asks the model's
 provider for its list of models.

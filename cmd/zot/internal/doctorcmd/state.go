@@ -194,3 +194,18 @@ func (v *visit) bundles() []theme.Bundle {
 	}
 	return out
 }
+
+// skills counts what was found, and names each SKILL.md that is broken.
+func (v *visit) skills() {
+	if v.Skills == nil {
+		return
+	}
+	set := v.Skills(v.w)
+	v.add("skills", OK, fmt.Sprintf("%d, of which %d come with zot", len(set.Skills), len(set.Skills)-len(set.ForUser())), "")
+	for _, s := range set.Shadowed {
+		v.add("shadowed", Info, fmt.Sprintf("%s in %s: another of this name ranks higher", s.Skill.Name, s.Skill.Path), "")
+	}
+	for _, p := range set.Problems {
+		v.add("broken", Wrong, p.String(), "mend the file; zot skills lists all")
+	}
+}

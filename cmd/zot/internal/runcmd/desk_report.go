@@ -88,7 +88,7 @@ func (d *desk) reportDoctor(ctx context.Context, words []string) (string, error)
 	if err != nil {
 		return "", err
 	}
-	deps := doctorcmd.Deps{Streams: d.run.streams, Version: version.Number, Provider: ProviderOptions}
+	deps := doctorcmd.Deps{Streams: d.run.streams, Version: version.Number, Provider: ProviderOptions, Skills: Skills}
 	lines := doctorcmd.Examine(ctx, deps, w, slices.Contains(words, "network"))
 	if len(words) == 0 {
 		return doctorcmd.Markdown(lines), nil

@@ -90,9 +90,10 @@ func (f *Flags) Bind(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.NoSkill, "no-skills", false, "same as --no-skill")
 	fs.Bool("with-skills", true, "offer skills (the default)")
 
+	fs.Bool("experimental-oauth", false, "accepted from older scripts; it does nothing")
 	fs.BoolVar(&f.Trust, "trust", false, "trust this project for this run")
 	fs.BoolVar(&f.RequireTrusted, "require-trusted", false, "leave with status 23 where something is held back")
-	for _, name := range []string{"no-extensions", "no-skills", "with-skills", "rpc"} {
+	for _, name := range []string{"no-extensions", "no-skills", "with-skills", "rpc", "experimental-oauth"} {
 		_ = fs.MarkHidden(name)
 	}
 }
