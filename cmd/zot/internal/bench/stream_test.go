@@ -1,4 +1,4 @@
-package openai_test
+package bench
 
 import (
 	"bytes"
@@ -10,18 +10,19 @@ import (
 	"testing"
 	"time"
 
+	"github.com/patriceckhart/zot/runtime/message"
 	"github.com/patriceckhart/zot/runtime/model"
 	"github.com/patriceckhart/zot/runtime/provider/httpapi"
 	"github.com/patriceckhart/zot/runtime/provider/openai"
 	"github.com/patriceckhart/zot/runtime/provider/sse"
 )
 
-const benchDeltas = 20_000
+const deltas = 20_000
 
-// benchServer streams a recorded answer of benchDeltas deltas.
-func benchServer(b testing.TB) string {
+// startStream streams a recorded answer of deltas deltas.
+func startStream(b testing.TB) string {
 	var stream bytes.Buffer
-	for i := range benchDeltas {
+	for i := range deltas {
 		fmt.Fprintf(&stream, `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"m","system_fingerprint":"fp_1","choices":[{"index":0,"delta":{"content":" word%d"},"logprobs":null,"finish_reason":null}]}`+"\n\n", i)
 	}
 	stream.WriteString(`data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n")
@@ -68,15 +69,16 @@ func alone(b testing.TB, hc *http.Client, url string) {
 		}
 		n++
 	}
-	if n != benchDeltas+1 {
+	if n != deltas+1 {
 		b.Fatalf("read %d events", n)
 	}
 }
 
 func through(b testing.TB, c model.Client) {
 	n := 0
-	_, err := c.Generate(b.Context(), ask("go"), func(ch model.Chunk) { n++ })
-	if err != nil || n != benchDeltas {
+	ask := model.Request{Model: "m", Messages: []message.Message{{Role: message.User, Content: []message.Block{message.Text{Text: "go"}}}}}
+	_, err := c.Generate(b.Context(), ask, func(ch model.Chunk) { n++ })
+	if err != nil || n != deltas {
 		b.Fatalf("%d chunks, %v", n, err)
 	}
 }
@@ -85,7 +87,7 @@ func through(b testing.TB, c model.Client) {
 // client with reading and decoding the same event stream alone, turn by turn
 // in one run, and reports the ratio.
 func BenchmarkStream(b *testing.B) {
-	url := benchServer(b)
+	url := startStream(b)
 	hc, err := httpapi.NewClient(httpapi.ClientOptions{})
 	if err != nil {
 		b.Fatal(err)
