@@ -52,10 +52,10 @@ func (f *Flags) Bind(fs *pflag.FlagSet) {
 	f.set = fs
 	fs.BoolVarP(&f.Print, "print", "p", false, "answer one prompt on standard output and leave")
 	fs.BoolVar(&f.JSON, "json", false, "report one event per line as JSON on standard output")
-	fs.BoolVar(&f.Stream, "stream", false, "like --print, with the text as it arrives")
+	fs.BoolVar(&f.Stream, "stream", false, "like --print, and with it, with the text as it arrives")
 	fs.BoolVar(&f.RPC, "rpc", false, "serve a program on standard input and output, like `zot rpc`")
 	fs.BoolVar(&f.Plain, "plain", false, "talk line by line, for screen readers and simple terminals")
-	fs.StringVar(&f.Stats, "stats", "", "with --print: write what the answer cost to a `file` as JSON")
+	fs.StringVar(&f.Stats, "stats", "", "with --print or --stream: write what the answer cost to a `file` as JSON")
 
 	fs.StringVar(&f.Provider, "provider", "", "provider of the model: openai, anthropic, ollama, demo, …")
 	fs.StringVar(&f.Model, "model", "", "`id` of the model")
@@ -124,15 +124,16 @@ func (f *Flags) Check() error {
 		return usage("--max-steps %d: use a positive number", f.MaxSteps)
 	case f.NoTools && len(f.Tools) > 0:
 		return usage("--no-tools and --tools exclude each other")
-	case f.Stats != "" && !f.Print:
-		return usage("--stats works with --print only")
+	case f.Stats != "" && !f.Print && !f.Stream:
+		return usage("--stats works with --print and --stream only")
 	}
 	return f.oneFace()
 }
 
+// oneFace sees to it that one face is asked for; --stream is how --print prints.
 func (f *Flags) oneFace() error {
 	var given []string
-	for name, on := range map[string]bool{"--print": f.Print, "--json": f.JSON, "--stream": f.Stream, "--rpc": f.RPC, "--plain": f.Plain} {
+	for name, on := range map[string]bool{"--print": f.Print && !f.Stream, "--json": f.JSON, "--stream": f.Stream, "--rpc": f.RPC, "--plain": f.Plain} {
 		if on {
 			given = append(given, name)
 		}
