@@ -178,7 +178,7 @@ func BenchmarkCompute(b *testing.B) {
 	conn := started(b, start(b, o))
 	var runner, bare []time.Duration
 	for b.Loop() {
-		for range 20 {
+		for range 60 {
 			runner = append(runner, computed(b, exchange(b, conn, compute)))
 			bare = append(bare, bareProgram(b, bareRun, o))
 		}

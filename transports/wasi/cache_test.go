@@ -2,10 +2,13 @@ package wasi
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -110,6 +113,56 @@ func TestManyStartsAtOnceCompileOnce(t *testing.T) {
 		}
 		wg.Wait()
 		if got := entries(t, o.Cache); len(got) != 1 {
+			t.Errorf("entries: %q", got)
+		}
+	})
+}
+
+// startOnce is a role of this test's binary: it starts a module from a cache.
+const startOnce = "__start-once"
+
+func init() {
+	roles[startOnce] = func(args []string) int {
+		conn, err := Start(context.Background(), Options{Module: program(doNothing), Cache: args[0], Isolation: Isolation(args[1])})
+		if err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		<-conn.Done()
+		return conn.Stop(context.Background(), grace).Code
+	}
+}
+
+// TestManyProcessesAtOnce has several of them compile the same, and find it.
+func TestManyProcessesAtOnce(t *testing.T) {
+	bothIsolations(t, func(t *testing.T, o Options) {
+		dir := filepath.Join(t.TempDir(), "cache")
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				if out, err := exec.Command(ownBinary(), startOnce, dir, string(o.Isolation)).CombinedOutput(); err != nil {
+					t.Errorf("%v: %s", err, out)
+				}
+			})
+		}
+		wg.Wait()
+		if got := entries(t, dir); len(got) != 1 {
+			t.Errorf("entries: %q", got)
+		}
+	})
+}
+
+// TestCodeOfAnotherVersionIsNotUsed is what an upgrade of the engine meets.
+func TestCodeOfAnotherVersionIsNotUsed(t *testing.T) {
+	bothIsolations(t, func(t *testing.T, o Options) {
+		o.Cache = filepath.Join(t.TempDir(), "cache")
+		runsFrom(t, o)
+		now := entries(t, o.Cache)[0]
+		before := now[:strings.Index(now, "wazero-")] + "wazero-v0.9.0-" + runtime.GOOS + "-" + runtime.GOARCH
+		must(t, os.Rename(filepath.Join(o.Cache, now), filepath.Join(o.Cache, before)))
+		must(t, os.WriteFile(filepath.Join(o.Cache, before, "code"), []byte("of before"), 0o600))
+		runsFrom(t, o)
+		if got := entries(t, o.Cache); len(got) != 2 || !slices.Contains(got, now) || !slices.Contains(got, before) {
 			t.Errorf("entries: %q", got)
 		}
 	})
