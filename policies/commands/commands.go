@@ -186,7 +186,7 @@ func (j *judge) script(text string, depth int) {
 		j.add(unread)
 		return
 	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)).Parse(strings.NewReader(text), "")
 	if err != nil {
 		unread.Reason = fmt.Sprintf("the command line cannot be parsed: %v", err)
 		j.add(unread)

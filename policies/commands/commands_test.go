@@ -255,6 +255,39 @@ func TestUnlistedAllow(t *testing.T) {
 	}
 }
 
+// Rules that only restrict are not got around: whatever stands before the
+// command, between its words or in place of them.
+func TestRestrictionsHold(t *testing.T) {
+	rules := compile(t, allow, Rule{Verdict: deny, Pattern: "rm *"}, Rule{Verdict: deny, Pattern: "git push *"}, Rule{Verdict: ask, Pattern: "npm test"})
+	for line, want := range map[string]policies.Verdict{
+		// a comment that a shell ends where the parser does not
+		"echo a #\\\nrm x": ask, "#\\\nrm x": deny, "echo a # b\\\nrm x": ask, "echo a # b\\\\\nrm x": deny, "echo a # b\\\\\nls": allow,
+
+		// names that are made to mean something else
+		"alias r=rm; r x": deny, "alias ls='rm x'; ls": deny, "alias r=$X": ask, "alias ll='ls -l'": allow, "alias": allow, "alias -p": allow,
+		"hash -p /bin/rm ls; ls x": ask, "hash -r": allow, "enable -f x.so ls": ask, "rm() { :; }; rm x": deny, "f() { rm \"$@\"; }; f x": deny,
+
+		// builtins that run what they are given
+		". <(echo rm x)": ask, "source /dev/stdin <<< 'rm x'": ask, ". ./env.sh": allow, "jobs -x rm x": ask, "jobs": allow, "jobs -l": allow,
+		"mapfile -C 'rm x' -c 1 a": ask, "readarray -Crm a": ask, "mapfile a < f": allow, "let 'a[$(rm x)]=1'": ask, "let 'x=1'": ask,
+		"complete -C 'rm x' ls": ask, "bind -x '\"a\":rm x'": ask, "fc -s rm": ask, "time -- rm x": deny, "time -p rm x": deny, "coproc { rm x; }": deny,
+
+		// programs that run others
+		"flock f rm x": deny, "flock -w 5 f ls": allow, "flock -c 'rm x' f": ask, "taskset 1 rm x": deny, "taskset -c 0-3 ls": allow,
+		"chrt -i 0 rm x": deny, "fakeroot rm x": deny, "fakeroot -- rm x": deny, "strace -f rm x": deny, "strace -o out ls": ask, "chroot / rm x": deny,
+		"script -qc 'rm x' /dev/null": ask, "unshare rm x": ask, "setarch x86_64 rm x": ask, "systemd-run rm x": ask, "pkexec rm x": ask,
+		"echo f | entr rm x": ask, "fd -x rm": ask, "fd --exec rm": ask, "fd -tf name": allow, "fd $X": ask,
+
+		// options before the word that says what is to be done
+		"git -C d push": deny, "git -C d push origin": deny, "git --git-dir=d push": deny, "git -c a=b push": deny, "git --no-pager push": ask,
+		"git -C push log": ask, "git -C d log": allow, "git log push": allow, "git -C d log -- push": allow, "npm --prefix d test": ask, "npm --silent run build": allow,
+	} {
+		if d := rules.Judge(line); d.Verdict != want {
+			t.Errorf("Judge(%q) = %v, want %v (%q: %s)", line, d.Verdict, want, d.Part, d.Reason)
+		}
+	}
+}
+
 func TestWriteTo(t *testing.T) {
 	rules := usual(t)
 	rules.WriteTo = func(path string) policies.Verdict {
@@ -334,6 +367,9 @@ func FuzzJudge(f *testing.F) {
 			checkHeads(t, line)
 		}
 		for _, whole := range []string{line + "\nrm x", "rm x\n" + line, "rm x; " + line, "(" + line + "\n) && rm x", "echo $(" + line + "\n) `rm x`"} {
+			if strings.HasSuffix(line, `\`) { // it takes the line break away, and rm is a word of it
+				break
+			}
 			if got := rules.Judge(whole); got.Verdict == allow {
 				t.Fatalf("Judge(%q) allows", whole)
 			}

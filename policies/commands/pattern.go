@@ -74,6 +74,31 @@ func (c compiled) match(cmd call) (certain, possible bool) {
 			return true, true
 		}
 		possible = possible || c.pattern.touches(words)
+		sure, may := c.behindOptions(words)
+		if sure {
+			return true, true
+		}
+		possible = possible || may
+	}
+	return false, possible
+}
+
+// behindOptions looks for what the rule restricts behind options that stand
+// before the word that says what is to be done: git -C dir push. Where that word
+// may be an option's value it is only possible.
+func (c compiled) behindOptions(words []word) (certain, possible bool) {
+	option := func(i int) bool { return words[i].known && strings.HasPrefix(words[i].text, "-") }
+	for k := 2; k < len(words); k++ {
+		if !option(k-1) && (k == 2 || !option(k-2)) {
+			break // the word before is neither an option nor its value
+		}
+		if option(k) || !c.pattern.covers(append([]word{words[0]}, words[k:]...)) {
+			continue
+		}
+		if !option(k-1) || strings.Contains(words[k-1].text, "=") {
+			return true, true
+		}
+		possible = true
 	}
 	return false, possible
 }

@@ -34,6 +34,12 @@ func (j *judge) walk(s *script, root syntax.Node) {
 			}
 		case *syntax.TestClause:
 			j.passed(s, n)
+		case *syntax.Comment:
+			// A shell ends a comment at the end of its line. The parser goes on
+			// where a backslash stands there, and would miss what follows.
+			if strings.Contains(n.Text, "\n") {
+				j.ask(s, n, "a comment ends in a backslash, so what follows cannot be judged")
+			}
 		case *syntax.TestDecl:
 			j.ask(s, n, "a test declaration is not a command of the shell")
 		}
@@ -161,7 +167,7 @@ func (j *judge) arithmetic(s *script, n syntax.Node) {
 		switch n := n.(type) {
 		case *syntax.Lit:
 			numbers = numbers && strings.Trim(n.Value, "0123456789") == ""
-		case *syntax.ParamExp, *syntax.CmdSubst:
+		case *syntax.ParamExp, *syntax.CmdSubst, *syntax.SglQuoted, *syntax.DblQuoted:
 			numbers = false
 		}
 		return numbers

@@ -5,8 +5,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"mvdan.cc/sh/v3/syntax"
 )
 
 // A step is what a command runs in turn.
@@ -35,28 +33,37 @@ type wrapper struct {
 }
 
 var wrappers = map[string]wrapper{
-	"timeout": {flags: "vfp", args: "ks", long: "foreground preserve-status verbose", longs: "kill-after signal", skip: 1},
-	"time":    {flags: "pv", long: "portability verbose"},
-	"nice":    {args: "n", longs: "adjustment"},
-	"ionice":  {flags: "t", args: "cn", long: "ignore", longs: "class classdata"},
-	"nohup":   {},
-	"setsid":  {flags: "cfw", long: "ctty fork wait"},
-	"stdbuf":  {args: "ioe", longs: "input output error"},
-	"command": {flags: "p"},
-	"builtin": {},
-	"exec":    {flags: "cl", args: "a"},
-	"env":     {flags: "i0v", args: "u", long: "ignore-environment null debug", longs: "unset", env: true},
-	"sudo":    {flags: "nHkKEbSA", args: "ugpCT", long: "non-interactive preserve-env set-home", longs: "user group", env: true, rights: true},
-	"doas":    {flags: "nL", args: "uC", rights: true},
-	"busybox": {},
-	"toybox":  {},
+	"timeout":  {flags: "vfp", args: "ks", long: "foreground preserve-status verbose", longs: "kill-after signal", skip: 1},
+	"time":     {flags: "pv", long: "portability verbose"},
+	"nice":     {args: "n", longs: "adjustment"},
+	"ionice":   {flags: "t", args: "cn", long: "ignore", longs: "class classdata"},
+	"nohup":    {},
+	"setsid":   {flags: "cfw", long: "ctty fork wait"},
+	"stdbuf":   {args: "ioe", longs: "input output error"},
+	"command":  {flags: "p"},
+	"builtin":  {},
+	"exec":     {flags: "cl", args: "a"},
+	"env":      {flags: "i0v", args: "u", long: "ignore-environment null debug", longs: "unset", env: true},
+	"sudo":     {flags: "nHkKEbSA", args: "ugpCT", long: "non-interactive preserve-env set-home", longs: "user group", env: true, rights: true},
+	"doas":     {flags: "nL", args: "uC", rights: true},
+	"flock":    {flags: "esxnuFv", args: "wE", long: "exclusive shared nonblock unlock no-fork verbose", longs: "timeout conflict-exit-code", skip: 1},
+	"taskset":  {flags: "ac", long: "all-tasks cpu-list", skip: 1},
+	"chrt":     {flags: "abdfiorv", args: "TPD", skip: 1},
+	"fakeroot": {},
+	"strace":   {flags: "fqrtTxyv", args: "es"},
+	"chroot":   {longs: "userspec groups", skip: 1, rights: true},
+	"busybox":  {},
+	"toybox":   {},
 }
 
 // shells read what is parsed here.
 var shells = []string{"sh", "bash", "dash", "ksh", "ash", "mksh"}
 
-// builtins take names of variables among their words.
-var builtins = []string{"printf", "read", "mapfile", "readarray", "getopts", "unset", "test", "["}
+// opaque run other commands in ways that are not looked through.
+var opaque = []string{
+	"su", "runuser", "pkexec", "parallel", "script", "ltrace", "unshare", "nsenter", "setarch", "linux32", "linux64", "systemd-run",
+	"start-stop-daemon", "dbus-run-session", "xvfb-run", "entr", "expect", "at", "batch", "fd", "fdfind", "firejail", "bwrap", "proot", "catchsegv",
+}
 
 // look finds out what a command runs.
 func look(c call) step {
@@ -87,9 +94,17 @@ func lookAs(name string, c call) step {
 		return lookXargs(c)
 	case name == "watch":
 		return lookWatch(c)
-	case slices.Contains(builtins, name):
-		return lookBuiltin(name, c)
-	case name == "su" || name == "parallel":
+	case slices.Contains(namers, name):
+		return lookNamer(name, c)
+	case changers[name] != "":
+		return lookChanger(name, c)
+	case name == "alias":
+		return lookAlias(c)
+	case name == "." || name == "source":
+		return lookSource(c)
+	case name == "--": // time -- COMMAND
+		return wrapper{}.with(c, 1, "")
+	case slices.Contains(opaque, name) && runsOther(name, c):
 		return step{blind: fmt.Sprintf("what %s runs is not judged", name)}
 	}
 	w, ok := wrappers[name]
@@ -100,6 +115,17 @@ func lookAs(name string, c call) step {
 		return step{} // it only tells what the name means
 	}
 	return w.look(name, c)
+}
+
+// runsOther tells whether an opaque program is told to run something: one that
+// searches does so only by an option.
+func runsOther(name string, c call) bool {
+	if name != "fd" && name != "fdfind" {
+		return true
+	}
+	return c.open || slices.ContainsFunc(c.words[1:], func(w word) bool {
+		return !w.known || strings.HasPrefix(w.text, "--exec") || strings.HasPrefix(w.text, "-") && !strings.HasPrefix(w.text, "--") && strings.ContainsAny(w.text, "xX")
+	})
 }
 
 // look unwraps a command by the wrapper's description.
@@ -356,23 +382,4 @@ func lookForeign(name string, c call) step {
 		}
 	}
 	return step{blind: fmt.Sprintf("scripts of %s cannot be judged", name)}
-}
-
-// lookBuiltin: setting a variable by its name is as good as an assignment, and
-// the index in a name is evaluated.
-func lookBuiltin(name string, c call) step {
-	sets := name != "test" && name != "[" && (name != "printf" || len(c.words) > 1 && (!c.words[1].known || strings.HasPrefix(c.words[1].text, "-v")))
-	for i, w := range c.words[1:] {
-		if strings.Contains(w.text, "[") && strings.ContainsAny(w.text, "$`") {
-			return step{blind: "it evaluates an index"}
-		}
-		if name == "printf" && i > 1 || !sets {
-			continue
-		}
-		text := strings.TrimPrefix(w.text, "-v")
-		if !w.known || syntax.ValidName(text) && !harmless(text) {
-			return step{blind: "it sets a variable that programs may obey"}
-		}
-	}
-	return step{}
 }
