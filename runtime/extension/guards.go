@@ -208,6 +208,20 @@ func (v *Verdict) failed(g guard, what string, err error) bool {
 	}
 	text := fmt.Sprintf("guard %s did not judge %s, which is refused for that: %v", g.peer.entry.Name, what, err)
 	g.peer.diagnose(true, "%s", text)
+	g.peer.auditFailure(what, err)
 	v.block(g.peer.entry.Name, text, "")
 	return true
+}
+
+// auditFailure writes to the log of decisions that something was refused since
+// the guard did not judge it.
+func (p *peer) auditFailure(what string, err error) {
+	audit, sc := p.m.opts.Audit, p.scope.Load()
+	if audit == nil || sc == nil {
+		return
+	}
+	event, _, _ := strings.Cut(what, " ")
+	d := sc.rights.Use(policies.Intercepts, event) // by whom it may guard
+	d.Verdict, d.Code, d.Reason, d.Remedy = policies.Deny, policies.CodeGuardNotRunning, err.Error(), ""
+	audit(p.entry.Name, policies.Intercepts, cutText(what, maxValue), d)
 }

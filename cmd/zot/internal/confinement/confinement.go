@@ -37,6 +37,23 @@ func Missing(m *manifest.Manifest, rights *policies.Grant) []string {
 	return missing
 }
 
+// Standing lists the walls around an extension that has these rights.
+func Standing(m *manifest.Manifest, rights *policies.Grant) []string {
+	switch {
+	case m == nil || m.Exec == "":
+		return nil
+	case m.Transport == manifest.WASI:
+		return []string{"protocol", "sandbox"}
+	case !Narrowed(rights):
+		return []string{"protocol"}
+	}
+	out := []string{"protocol"}
+	for _, wall := range confine.Supported().Enforced {
+		out = append(out, string(wall))
+	}
+	return out
+}
+
 // Environ narrows an environment to what was granted: without a grant of all,
 // the names that were granted, and for a process what any program needs to run;
 // names of credentials only where they were granted as such.

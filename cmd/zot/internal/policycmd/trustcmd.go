@@ -98,6 +98,9 @@ func changeLines(c trust.Change) []string {
 	for _, s := range c.Settings {
 		out = append(out, "setting "+s)
 	}
+	for _, p := range c.Policy {
+		out = append(out, "policy "+p)
+	}
 	for _, f := range c.Files {
 		out = append(out, "file "+f)
 	}

@@ -21,27 +21,63 @@ import (
 // manager runs. It looks anew each time, so that a reload sees what changed on
 // disk and in the settings.
 type planner struct {
-	w        *workspace.Workspace
+	w        *workspace.Workspace // as it was at the start
 	explicit []string
 	noExt    bool
 	version  string
 	withhold []string // names of variables that hold credentials
 	report   func(event.Event)
+	manager  func() *extension.Manager // of the session; nil where nothing is narrowed
 
 	mu    sync.Mutex
-	found discovery.Plan // what the latest plan was made of
-	gate  *gate.Gate     // of the latest plan
+	now   *workspace.Workspace // as the latest plan found it; nil before the first
+	found discovery.Plan       // what the latest plan was made of
+	gate  *gate.Gate           // of the latest plan
 	held  []policies.Decision
-	// bounds is the policy for each extension of the latest plan, by name.
-	bounds map[string]*policies.Bound
+	// bounds is the policy for each extension of the latest plan, by name, and
+	// granted what it was started with.
+	bounds  map[string]*policies.Bound
+	granted map[string]*policies.Grant
 
-	tools   *gate.Tools // of toolsOf
-	toolsOf *gate.Gate
+	watch watch
+	tools map[*gate.Gate]*gate.Tools
+}
+
+// workspace is the place as it was read last.
+func (p *planner) workspace() *workspace.Workspace {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.now == nil {
+		return p.w
+	}
+	return p.now
+}
+
+// renew reads the place again; the first plan is made of what was read at the
+// start.
+func (p *planner) renew() error {
+	p.mu.Lock()
+	first := p.now == nil
+	p.mu.Unlock()
+	fresh, err := p.w, error(nil)
+	if !first {
+		if fresh, err = p.w.Again(); err != nil {
+			return err
+		}
+	}
+	p.mu.Lock()
+	p.now = fresh
+	p.mu.Unlock()
+	p.watch.seen(fresh.Stamp())
+	return nil
 }
 
 func (p *planner) plan() extension.Plan {
-	found, g, err := p.w.Judge(p.explicit, p.noExt, p.version)
 	var plan extension.Plan
+	if err := p.renew(); err != nil {
+		plan.Failures = append(plan.Failures, extension.Failure{Name: "settings", Err: err})
+	}
+	found, g, err := p.workspace().Judge(p.explicit, p.noExt, p.version)
 	if err != nil {
 		plan.Failures = append(plan.Failures, extension.Failure{Name: "extensions", Err: err})
 	}
@@ -51,18 +87,20 @@ func (p *planner) plan() extension.Plan {
 	if err := g.Log(""); err != nil && p.report != nil {
 		p.report(event.Notice{Level: "warn", Text: "the log of policy decisions cannot be written: " + err.Error()})
 	}
-	bounds := map[string]*policies.Bound{}
+	bounds, granted := map[string]*policies.Bound{}, map[string]*policies.Grant{}
 	for _, c := range found.Candidates {
 		switch c.State {
 		case discovery.Load:
 			bounds[c.Name] = g.Bound(c)
-			plan.Entries = append(plan.Entries, p.entry(c, g))
+			entry, rights := p.entry(c, g)
+			plan.Entries, granted[c.Name] = append(plan.Entries, entry), rights
 		case discovery.Invalid:
 			plan.Failures = append(plan.Failures, extension.Failure{Name: c.Name, Err: p.fault(c)})
 		}
 	}
 	p.mu.Lock()
-	p.bounds, p.found = bounds, found
+	p.bounds, p.granted, p.found = bounds, granted, found
+	p.watch.started = g
 	p.mu.Unlock()
 	p.tellHeld(found, g)
 	return plan
@@ -95,7 +133,31 @@ func heldBack(found discovery.Plan, g *gate.Gate) (event.PolicyStatus, []policie
 		}
 		status.Held = append(status.Held, held)
 	}
+	for _, d := range missing(found, g) {
+		decisions = append(decisions, d)
+		status.Held = append(status.Held, event.PolicyHeld{
+			What: "what " + d.By.String() + " requires", Code: string(d.Code), Reason: d.Reason, Remedy: d.Remedy,
+		})
+	}
 	return status, decisions
+}
+
+// missing are the decisions about extensions that must run and are not there.
+func missing(found discovery.Plan, g *gate.Gate) []policies.Decision {
+	var loaded []policies.Subject
+	for _, c := range found.Loading() {
+		if b := g.Bound(c); b != nil {
+			loaded = append(loaded, b.Subject())
+		}
+	}
+	var out []policies.Decision
+	for _, r := range g.Set.Missing(loaded) {
+		out = append(out, policies.Decision{
+			Verdict: policies.Deny, Code: policies.CodeRequiredMissing, By: r.At,
+			Reason: "extension " + r.Name() + " is required, and does not load", Remedy: "install it with zot ext install",
+		})
+	}
+	return out
 }
 
 // audit writes what an extension was refused to the log of decisions.
@@ -121,18 +183,20 @@ func (p *planner) fault(c *discovery.Candidate) error {
 	return c.Err
 }
 
-func (p *planner) entry(c *discovery.Candidate, g *gate.Gate) extension.Entry {
+// entry is what the manager runs, and the rights that it is started with.
+func (p *planner) entry(c *discovery.Candidate, g *gate.Gate) (extension.Entry, *policies.Grant) {
 	m := c.Manifest
 	e := extension.Entry{
 		Name: m.Name, Version: m.Version, Scope: string(c.Scope), Dir: c.Dir, DataDir: c.Dir, Exec: m.Exec,
 	}
-	if m.Kind() == manifest.Protocol {
-		e.Contributes = contributes(m)
-		l := &launcher{p: p, m: m, dir: c.Dir, bound: g.Bound(c), gate: g}
-		l.prepare(&e)
-		e.Launch = l.launch
+	if m.Kind() != manifest.Protocol {
+		return e, nil
 	}
-	return e
+	e.Contributes = contributes(m)
+	l := p.launcher(c, g)
+	l.prepare(&e, g.InOwnFolder(c))
+	e.Launch = l.launch
+	return e, l.granted
 }
 
 // contributes is what a manifest declares, in the words of the manager.
@@ -149,6 +213,10 @@ func contributes(m *manifest.Manifest) *extension.Contributes {
 			Name: d.Name, Description: d.Description, Schema: d.Schema, OutputSchema: d.OutputSchema,
 			Deferred: d.Deferred, Interactive: d.Interactive,
 		})
+	}
+	c.Panels = []string{} // those that are declared, and no others
+	for _, d := range m.Contributes.Panels {
+		c.Panels = append(c.Panels, d.ID)
 	}
 	return c
 }

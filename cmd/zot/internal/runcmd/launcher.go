@@ -9,11 +9,13 @@ import (
 
 	"github.com/patriceckhart/zot/cmd/zot/internal/confinement"
 	"github.com/patriceckhart/zot/cmd/zot/internal/policycmd/gate"
+	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
 	"github.com/patriceckhart/zot/config/home"
 	"github.com/patriceckhart/zot/packages/agent/extproto"
 	"github.com/patriceckhart/zot/policies"
 	"github.com/patriceckhart/zot/policies/lock"
 	"github.com/patriceckhart/zot/runtime/extension"
+	"github.com/patriceckhart/zot/runtime/extension/discovery"
 	"github.com/patriceckhart/zot/runtime/extension/manifest"
 	"github.com/patriceckhart/zot/transports"
 	"github.com/patriceckhart/zot/transports/subprocess"
@@ -24,17 +26,27 @@ import (
 // policy grants it.
 type launcher struct {
 	p       *planner
+	w       *workspace.Workspace
 	m       *manifest.Manifest
 	dir     string // where the code is
+	data    string // the folder that ${data} stands for
 	bound   *policies.Bound
 	gate    *gate.Gate
 	granted *policies.Grant
 	env     []string
-	pinned  bool
+	pinned  bool // it runs from the store
+	// stateElsewhere says that its state is in data, and not where it lies.
+	stateElsewhere bool
+}
+
+func (p *planner) launcher(c *discovery.Candidate, g *gate.Gate) *launcher {
+	return &launcher{
+		p: p, w: p.workspace(), m: c.Manifest, dir: c.Dir, bound: g.Bound(c), gate: g, data: g.DataDir(c), pinned: g.FromStore(c),
+	}
 }
 
 // prepare fills in what an entry says of the extension before it starts.
-func (l *launcher) prepare(e *extension.Entry) {
+func (l *launcher) prepare(e *extension.Entry, inOwnFolder bool) {
 	l.granted = &policies.Grant{All: true}
 	if l.bound != nil {
 		l.granted = l.bound.Granted()
@@ -46,29 +58,24 @@ func (l *launcher) prepare(e *extension.Entry) {
 	if l.bound != nil && (!l.granted.All || l.bound.FailsClosed(extproto.EventToolCall) || l.m.Contributes.Declared) {
 		e.Rights = l.bound
 	}
-	mode, _ := l.gate.Set.Mode()
-	l.pinned = mode > policies.Open
-	if l.pinned || !l.granted.All {
-		// Pinned code runs from a store that nobody writes to, and one without
-		// all rights cannot write where it lies: its state lives elsewhere.
-		e.DataDir = l.dataDir()
+	if !inOwnFolder || !l.granted.All {
+		// What is pinned must not change, and one without all rights cannot
+		// write where it lies: its state lives elsewhere.
+		e.DataDir, l.stateElsewhere = l.data, !inOwnFolder
 	}
 	if l.isModule() {
 		e.DataDir = confinement.GuestPath(e.DataDir)
 	}
-	full, _ := extension.Environ(l.p.w.Environ, nil, l.m.Env, l.m.Name, l.p.w.CWD)
+	full, _ := extension.Environ(l.w.Environ, nil, l.m.Env, l.m.Name, l.w.CWD)
 	env, secrets := confinement.Environ(full, l.granted, l.isModule(), l.secret)
 	l.env = l.withOwn(env)
 	for _, name := range secrets {
 		_ = l.gate.Record(l.m.Name, policies.EnvSecrets, name, l.bound.Use(policies.EnvSecrets, name))
 	}
-	_, e.Withheld = extension.Environ(l.p.w.Environ, namesWithout(l.p.withhold, secrets), nil, l.m.Name, "")
+	_, e.Withheld = extension.Environ(l.w.Environ, namesWithout(l.p.withhold, secrets), nil, l.m.Name, "")
 }
 
 func (l *launcher) isModule() bool { return l.m.Transport == manifest.WASI }
-
-// dataDir is the folder that ${data} stands for.
-func (l *launcher) dataDir() string { return l.p.w.Home.DataDir(l.m.Name) }
 
 func (l *launcher) secret(name string) bool { return slices.Contains(l.p.withhold, name) }
 
@@ -80,7 +87,7 @@ func namesWithout(all, taken []string) []string {
 // withOwn adds what every extension gets: what its manifest sets, and zot's
 // own two.
 func (l *launcher) withOwn(env []string) []string {
-	own, _ := extension.Environ(nil, nil, l.m.Env, l.m.Name, l.p.w.CWD)
+	own, _ := extension.Environ(nil, nil, l.m.Env, l.m.Name, l.w.CWD)
 	for _, kv := range own {
 		if !slices.Contains(env, kv) {
 			env = append(env, kv)
@@ -98,8 +105,8 @@ func (l *launcher) launch(ctx context.Context, stderr io.Writer) (transports.Con
 			return nil, err
 		}
 	}
-	if l.pinned || confinement.Covers(l.granted, l.dataDir()) {
-		if err := home.EnsureDir(l.dataDir()); err != nil {
+	if l.stateElsewhere || confinement.Covers(l.granted, l.data) {
+		if err := home.EnsureDir(l.data); err != nil {
 			return nil, err
 		}
 	}
@@ -121,10 +128,15 @@ func (l *launcher) strict() bool {
 	return mode == policies.Locked || l.gate.Set.Enforce() == policies.EnforceRequire
 }
 
+// isolation is where modules run.
+func (p *planner) isolation() wasi.Isolation {
+	return wasi.Isolation(p.workspace().Settings.Config.Extensions.Isolation)
+}
+
 // fromStore puts the code into the store and returns the folder in it, whose
 // bytes are those that the policy judged.
 func (l *launcher) fromStore() (string, error) {
-	store := lock.Store{Dir: l.p.w.Home.StoreDir()}
+	store := lock.Store{Dir: l.w.Home.StoreDir()}
 	digest, _, err := store.Put(l.dir)
 	if err != nil {
 		return "", err
@@ -136,7 +148,7 @@ func (l *launcher) fromStore() (string, error) {
 }
 
 func (l *launcher) maxFrame() int {
-	most := int(l.p.w.Settings.Config.Limits.Frame)
+	most := int(l.w.Settings.Config.Limits.Frame)
 	if l.bound != nil && !l.granted.All {
 		most = min(most, int(l.bound.Limits().Frame))
 	}
@@ -167,10 +179,10 @@ func (l *launcher) module(ctx context.Context, path string, stderr io.Writer) (t
 	}
 	conn, err := wasi.Start(ctx, wasi.Options{
 		Path: path, Name: l.m.Name, Args: l.m.Args, Env: l.env,
-		Mounts:   confinement.Mounts(l.granted, l.dataDir(), limits),
+		Mounts:   confinement.Mounts(l.granted, l.data, limits),
 		MemPages: confinement.Pages(limits), CallMax: limits.CPUPerCall, StartMax: limits.Startup, OpenFiles: int(limits.OpenFiles),
-		Isolation: wasi.Isolation(l.p.w.Settings.Config.Extensions.Isolation),
-		Cache:     l.p.w.Home.Path("cache", "wasm"), Stderr: stderr, MaxFrame: l.maxFrame(),
+		Isolation: l.p.isolation(),
+		Cache:     l.w.Home.ModuleCache(), Stderr: stderr, MaxFrame: l.maxFrame(),
 		RequireConfinement: l.strict(),
 	})
 	if err != nil {

@@ -56,6 +56,7 @@ func Run(ctx context.Context, f *Flags, words []string, s *iostreams.Streams) er
 func (a *run) close(context.Context) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
+	a.stopWatch()
 	a.host.Close(ctx)
 	a.jail.close()
 }

@@ -40,7 +40,7 @@ func (s *services) serve(ctx context.Context, name, method string, args json.Raw
 // mayConnect judges a connection, and writes a refusal to the log of decisions.
 func (s *services) mayConnect(name, hostport string) (ok bool, why string) {
 	bound, g := s.planner.boundOf(name)
-	if bound == nil {
+	if bound == nil || g == nil {
 		return false, "nothing is known of the extension"
 	}
 	d := bound.Use(policies.NetConnect, hostport)
@@ -62,9 +62,16 @@ func (s *services) named(name, hostport string) bool {
 	return granted.All || slices.ContainsFunc(granted.NetConnect, func(h string) bool { return strings.EqualFold(h, hostport) })
 }
 
-// boundOf returns the policy for an extension of the latest plan.
+// boundOf returns the policy that an extension runs under, which may have been
+// narrowed since it was started.
 func (p *planner) boundOf(name string) (*policies.Bound, *gate.Gate) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.bounds[name], p.gate
+	bound, g := p.bounds[name], p.gate
+	p.mu.Unlock()
+	if p.manager != nil {
+		if now := p.manager().Rights(name); now != nil {
+			bound = now
+		}
+	}
+	return bound, g
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/patriceckhart/zot/cmd/zot/internal/confinement"
@@ -92,7 +93,7 @@ func (w *Workspace) load(o Options) error {
 func (w *Workspace) gateOptions() gate.Options {
 	return gate.Options{
 		Home: w.Home, ProjectRoot: w.ProjectRoot, UserHome: w.UserHome, Settings: w.Settings,
-		Environ: w.Environ, Headless: w.opts.Headless, Trust: w.opts.Trust, Unenforced: Unenforced,
+		Environ: w.Environ, Headless: w.opts.Headless, Trust: w.opts.Trust, Unenforced: Unenforced, Enforced: Enforced,
 	}
 }
 
@@ -190,6 +191,27 @@ func (w *Workspace) Extensions(explicit []string, noDiscovery bool, version stri
 	return plan, err
 }
 
+// Stamp changes when a file that decides about extensions has changed: settings,
+// locks, switches and approvals.
+func (w *Workspace) Stamp() string {
+	var b strings.Builder
+	look := func(path string) {
+		if info, err := os.Stat(path); err == nil {
+			fmt.Fprintf(&b, "%d %d %v\n", info.ModTime().UnixNano(), info.Size(), info.Mode())
+		} else {
+			b.WriteString("-\n")
+		}
+	}
+	for _, f := range w.Settings.Files {
+		look(filepath.Join(filepath.Dir(f.Path), "config.json"))
+		look(filepath.Join(filepath.Dir(f.Path), "config.yaml"))
+	}
+	look(w.Home.TrustFile())
+	look(w.Home.LockFile())
+	look(home.ProjectLockFile(w.ProjectRoot))
+	return b.String()
+}
+
 // Judge finds every extension and brings the policy to them. The gate answers
 // for each what it may do; it is there even with an error. Asked the same again
 // it gives the same answer: what changed since is seen by [Workspace.Again].
@@ -245,4 +267,9 @@ func (w *Workspace) hold(g *gate.Gate, c *discovery.Candidate) string {
 // rights.
 func Unenforced(c *discovery.Candidate, rights *policies.Grant) []string {
 	return confinement.Missing(c.Manifest, rights)
+}
+
+// Enforced lists what this system holds such an extension to.
+func Enforced(c *discovery.Candidate, rights *policies.Grant) []string {
+	return confinement.Standing(c.Manifest, rights)
 }

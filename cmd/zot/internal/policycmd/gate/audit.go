@@ -43,42 +43,60 @@ func (g *Gate) Load(c *discovery.Candidate) (policies.Decision, bool) {
 	return b.Load(), true
 }
 
-// Log writes the decisions about loading, at a start. Listing and explaining do
-// not log: nothing is done there.
-func (g *Gate) Log(session string) error {
+// sink is the open log.
+func (g *Gate) sink() (*audit.Log, error) {
+	g.logging.Lock()
+	defer g.logging.Unlock()
 	if g.log == nil && g.LogErr == nil {
 		g.log, g.LogErr = audit.Open(g.opts.Home)
 	}
-	if g.LogErr != nil {
-		return g.LogErr
+	return g.log, g.LogErr
+}
+
+// Log writes the decisions about loading, at a start. Listing and explaining do
+// not log: nothing is done there.
+func (g *Gate) Log(session string) error {
+	log, err := g.sink()
+	if err != nil {
+		return err
 	}
+	policy := g.PolicyDigest()
 	for _, c := range g.opts.Candidates {
 		d, ok := g.Load(c)
 		if !ok {
 			continue
 		}
 		r := audit.Of(d, c.Name)
-		r.Session, r.Policy, r.Digest = session, g.PolicyDigest(), c.Pin
+		r.Session, r.Policy, r.Digest = session, policy, c.Pin
 		if b := g.bound[keyOf(c)]; b != nil {
 			s := b.Subject()
-			r.Digest, r.Unenforced = s.Digest, s.Unenforced
+			r.Digest, r.Enforced, r.Unenforced = s.Digest, g.enforced(c, b), s.Unenforced
 		}
-		if err := g.log.Append(r); err != nil {
+		if err := log.Append(r); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Record writes one decision about a right, while an extension runs. Of a
-// variable value is the name.
+// enforced lists what this system holds a candidate to.
+func (g *Gate) enforced(c *discovery.Candidate, b *policies.Bound) []string {
+	if g.opts.Enforced == nil || !b.Load().Allowed() {
+		return nil
+	}
+	return g.opts.Enforced(c, b.Granted())
+}
+
+// Record writes one decision about a right, while an extension runs, or about a
+// tool. Of a variable value is the name.
 func (g *Gate) Record(extension string, c policies.Capability, value string, d policies.Decision) error {
-	if g.log == nil {
-		return g.LogErr
+	log, err := g.sink()
+	if err != nil {
+		return err
 	}
 	r := audit.Of(d, extension)
 	r.Capability, r.Value, r.Policy = c, value, g.PolicyDigest()
-	return g.log.Append(r)
+	return log.Append(r)
 }
 
 // PolicyDigest is the digest of the policy in force: of the sections of all

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/patriceckhart/zot/config"
 	"github.com/patriceckhart/zot/config/home"
@@ -39,6 +40,8 @@ type Options struct {
 	// Unenforced lists what this system cannot hold a candidate to that has these
 	// rights; nil: all is enforced.
 	Unenforced func(*discovery.Candidate, *policies.Grant) []string
+	// Enforced lists what it holds such a candidate to, for the log; or is nil.
+	Enforced func(*discovery.Candidate, *policies.Grant) []string
 }
 
 // A Gate knows the policy for every candidate.
@@ -63,7 +66,9 @@ type Gate struct {
 	// LogErr says why the log of decisions cannot be written.
 	LogErr error
 
-	log    *audit.Log
+	logging sync.Mutex // guards log, and LogErr once there is a session
+	log     *audit.Log
+
 	opts   Options
 	cache  *tree.Cache
 	bound  map[found]*policies.Bound

@@ -50,8 +50,31 @@ func (g *Gate) subject(c *discovery.Candidate) policies.Subject {
 		s.Approval, changed = g.approval(c)
 		s.Lock.Changed = append(s.Lock.Changed, changed...)
 	}
-	s.Roots = policies.Roots{Project: g.opts.ProjectRoot, Data: g.opts.Home.DataDir(m.Name), Extension: c.Dir, Tmp: os.TempDir()}
+	s.Roots = policies.Roots{Project: g.opts.ProjectRoot, Data: g.DataDir(c), Extension: c.Dir, Tmp: os.TempDir()}
 	return s
+}
+
+// DataDir is where a candidate keeps its state where that is not its own folder.
+// What comes with a project and is approved by its bytes must not change them,
+// so its state is not in its folder; it is its own for each project.
+func (g *Gate) DataDir(c *discovery.Candidate) string {
+	mode, _ := g.Set.Mode()
+	if mode == policies.Open && g.ofProject(c) {
+		return filepath.Join(g.opts.Home.ProjectDir(discovery.ProjectID(g.opts.ProjectRoot)), "data", c.Name)
+	}
+	return g.opts.Home.DataDir(c.Name)
+}
+
+// InOwnFolder tells whether a candidate runs, and keeps its state, where it lies.
+func (g *Gate) InOwnFolder(c *discovery.Candidate) bool {
+	mode, _ := g.Set.Mode()
+	return mode == policies.Open && !g.ofProject(c)
+}
+
+// FromStore tells whether a candidate's code runs from the store alone.
+func (g *Gate) FromStore(c *discovery.Candidate) bool {
+	mode, _ := g.Set.Mode()
+	return mode > policies.Open || c.Pin != ""
 }
 
 // Platform is how the lock names this system.
@@ -85,6 +108,15 @@ func (g *Gate) hashCache() *tree.Cache {
 		return nil
 	}
 	return g.cache
+}
+
+// DigestOf is the digest of a candidate's files, for people; empty where they
+// cannot be hashed.
+func (g *Gate) DigestOf(c *discovery.Candidate) string {
+	if b := g.Bound(c); b != nil && b.Subject().Digest != "" {
+		return b.Subject().Digest
+	}
+	return g.digest(c)
 }
 
 // digest hashes a candidate's folder.
