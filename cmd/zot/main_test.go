@@ -59,7 +59,7 @@ func TestScenarios(t *testing.T) {
 			testscript.Run(t, testscript.Params{
 				Dir: dir, Setup: setup, Condition: condition, RequireExplicitExec: true,
 				Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-					"model": modelCmd(t), "requests": requestsCmd, "waitfor": waitforCmd, "asked": askedCmd, "gone": goneCmd, "readenv": readenvCmd,
+					"model": modelCmd(t), "requests": requestsCmd, "waitfor": waitforCmd, "asked": askedCmd, "gone": goneCmd, "readenv": readenvCmd, "readme": readmeCmd, "build": buildCmd,
 					"terminal": terminalCmd(t),
 				},
 			})
