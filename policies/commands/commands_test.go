@@ -305,6 +305,16 @@ func TestWriteTo(t *testing.T) {
 	}
 }
 
+func TestReads(t *testing.T) {
+	for shell, want := range map[string]bool{
+		"": true, "/bin/bash": true, "sh": true, `C:\Program Files\Git\bin\bash.exe`: true, "/usr/bin/fish": false, "zsh": false, "pwsh": false,
+	} {
+		if got := Reads(shell); got != want {
+			t.Errorf("Reads(%q) = %v", shell, got)
+		}
+	}
+}
+
 func TestPatterns(t *testing.T) {
 	for _, c := range []struct {
 		pattern, line string

@@ -59,6 +59,13 @@ var wrappers = map[string]wrapper{
 // shells read what is parsed here.
 var shells = []string{"sh", "bash", "dash", "ksh", "ash", "mksh"}
 
+// Reads tells whether a shell, given by its path or name, reads a command line
+// as it is judged here. An empty name stands for one that does.
+func Reads(shell string) bool {
+	name := path.Base(strings.ReplaceAll(shell, `\`, "/"))
+	return shell == "" || slices.Contains(shells, strings.TrimSuffix(strings.ToLower(name), ".exe"))
+}
+
 // opaque run other commands in ways that are not looked through.
 var opaque = []string{
 	"su", "runuser", "pkexec", "parallel", "script", "ltrace", "unshare", "nsenter", "setarch", "linux32", "linux64", "systemd-run",

@@ -13,6 +13,10 @@ type shell struct {
 	args []string
 }
 
+// ShellPath is the program that the bash tool gives commands to, where the one
+// asked for (or "") is set.
+func ShellPath(asked string) string { return findShell(asked).path }
+
 // findShell looks for the shell: the one asked for, or the best there is.
 func findShell(asked string) shell {
 	names := []string{"bash", "sh"}

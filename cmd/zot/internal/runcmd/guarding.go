@@ -13,6 +13,7 @@ import (
 	"github.com/patriceckhart/zot/policies/paths"
 	"github.com/patriceckhart/zot/runtime/guard"
 	"github.com/patriceckhart/zot/runtime/tool"
+	"github.com/patriceckhart/zot/runtime/tool/builtin"
 )
 
 // toolPolicy judges tool calls: what the policy says of tools and commands,
@@ -93,6 +94,7 @@ func (p *planner) toolRules(g *gate.Gate) (*gate.Tools, error) {
 	if err != nil {
 		return nil, err
 	}
+	tools.Shell = builtin.ShellPath(p.w.Settings.Config.Bash.Shell)
 	if p.tools == nil || len(p.tools) > 8 {
 		p.tools = map[*gate.Gate]*gate.Tools{}
 	}

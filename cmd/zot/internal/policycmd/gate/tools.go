@@ -11,6 +11,10 @@ import (
 // Tools judges calls of tools by the policy: by name, and those of bash also by
 // the commands in them. It may be used by several goroutines.
 type Tools struct {
+	// Shell is the program that runs commands; empty means bash or sh. It is
+	// not to be changed once calls are judged.
+	Shell string
+
 	set    *policies.Set
 	shells []shell
 }
@@ -59,6 +63,12 @@ func (t *Tools) Decide(tool string, args json.RawMessage) policies.Decision {
 	for _, s := range t.shells {
 		if by := s.judge(in.Command); by.Verdict < d.Verdict {
 			d = by
+		}
+	}
+	if d.Verdict == policies.Allow && !commands.Reads(t.Shell) {
+		d = policies.Decision{
+			Verdict: policies.Ask, Code: policies.CodeDenyRule, By: policies.Origin{Layer: t.shells[0].layer.Layer, Rule: "tools.bash"},
+			Reason: fmt.Sprintf("commands of %s cannot be judged by the rules", t.Shell), Remedy: "let bash or sh run commands: unset bash.shell",
 		}
 	}
 	if d.Verdict == policies.Ask && t.set.Headless {
