@@ -162,13 +162,17 @@ func rewordGit(stderr, address string) (detail, remedy string) {
 	for _, line := range lines {
 		line = strings.TrimSpace(line)
 		if rest, ok := strings.CutPrefix(line, "fatal: "); ok {
-			detail = rest
+			// What ssh said before that is the reason for it.
+			if detail == "" || !strings.HasPrefix(rest, "Could not read from remote") {
+				detail = rest
+			}
 			break
 		}
 		if line != "" {
 			detail = line
 		}
 	}
+	detail = strings.TrimSuffix(detail, ".")
 	for _, known := range gitRemedies {
 		if strings.Contains(stderr, known.words) {
 			return schemas.Printable(detail), known.remedy

@@ -201,15 +201,16 @@ func TestGitIsMissing(t *testing.T) {
 }
 
 func TestGitMessagesSayWhatToSetUp(t *testing.T) {
-	for stderr, want := range map[string]string{
-		"git@h: Permission denied (publickey).\r\nfatal: Could not read from remote repository.\n": "ssh-add",
-		"fatal: could not read Username for 'https://h': terminal prompts disabled\n":              "credential helper",
-		"remote: Invalid\nfatal: Authentication failed for 'https://h/'\n":                         "renew them",
-		"Host key verification failed.\nfatal: Could not read from remote repository.":             "accept the host's key",
-		"fatal: unable to access 'https://h/': Could not resolve host: h\n":                        "network",
+	for stderr, want := range map[string]string{ // of both, with a "; " between
+		"git@h: Permission denied (publickey).\r\nfatal: Could not read from remote repository.\n":                                  "git@h: Permission denied (publickey); load a key that the server knows into your ssh agent (ssh-add)",
+		"ssh: connect to host h port 22: Connection refused\r\nfatal: Could not read from remote repository.\n\nPlease make sure\n": "ssh: connect to host h port 22: Connection refused; check the address",
+		"fatal: could not read Username for 'https://h': terminal prompts disabled\n":                                               "credential helper",
+		"remote: Invalid\nfatal: Authentication failed for 'https://h/'\n":                                                          "renew them",
+		"Host key verification failed.\nfatal: Could not read from remote repository.":                                              "accept the host's key",
+		"fatal: unable to access 'https://h/': Could not resolve host: h\n":                                                         "network",
 	} {
 		detail, remedy := rewordGit(stderr, "x")
-		if detail == "" || strings.HasPrefix(detail, "fatal") || !strings.Contains(remedy, want) {
+		if detail == "" || strings.HasPrefix(detail, "fatal") || !strings.Contains(detail+"; "+remedy, want) {
 			t.Errorf("%q: %q; %q", stderr, detail, remedy)
 		}
 	}
