@@ -33,6 +33,13 @@ const (
 	variantInline = "i" // looks in every loop whether it shall stop
 )
 
+func variantOf(isolation Isolation) string {
+	if isolation == Inline {
+		return variantInline
+	}
+	return variantRunner
+}
+
 // A cache keeps compiled modules: a folder each, named after the module's
 // digest, the engine's version and the variant, so that an upgrade or another
 // processor finds nothing and compiles anew. What is in a folder is complete,
@@ -54,11 +61,7 @@ func InCache(dir string, module []byte, isolation Isolation) (Compiled, bool) {
 	if _, err := Inspect(module); err != nil {
 		return Compiled{}, false
 	}
-	variant := variantRunner
-	if isolation == Inline {
-		variant = variantInline
-	}
-	entry := filepath.Join(dir, cacheKey(withoutCustom(module), variant))
+	entry := filepath.Join(dir, cacheKey(withoutCustom(module), variantOf(isolation)))
 	if _, err := os.Stat(entry); err != nil {
 		return Compiled{}, false
 	}

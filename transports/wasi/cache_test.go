@@ -76,6 +76,20 @@ func TestTheSecondStartCompilesNothing(t *testing.T) {
 	})
 }
 
+func TestCompilingIsAllThatIsDone(t *testing.T) {
+	bothIsolations(t, func(t *testing.T, o Options) {
+		o.Cache, o.Module = filepath.Join(t.TempDir(), "cache"), program(unreachable) // a trap, if it ran
+		must(t, Compile(t.Context(), o))
+		if got, ok := InCache(o.Cache, o.Module, o.Isolation); !ok || got.Size == 0 {
+			t.Errorf("in the cache: %+v, %v", got, ok)
+		}
+		o.Module = program("\xff")
+		if err := Compile(t.Context(), o); err == nil || !strings.Contains(err.Error(), "cannot run") {
+			t.Errorf("a bad module: %v", err)
+		}
+	})
+}
+
 func TestADamagedCacheHeals(t *testing.T) {
 	damage := map[string]func(text []byte) []byte{
 		"empty":       func([]byte) []byte { return nil },

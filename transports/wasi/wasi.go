@@ -50,6 +50,9 @@ const (
 // PageSize is the unit of [Options.MemPages] in bytes.
 const PageSize = engine.PageSize
 
+// MaxPages is the most memory that a module can have, in pages: 4 GiB.
+const MaxPages = engine.MaxPages
+
 // Defaults of [Options].
 const (
 	DefaultMemPages = 1024 // 64 MiB
@@ -141,7 +144,7 @@ func Start(ctx context.Context, o Options) (*Conn, error) {
 		return nil, err
 	}
 	if !engine.Supported() {
-		return nil, errors.New("WebAssembly extensions need a 64-bit processor of the x86 or ARM family")
+		return nil, errUnsupported
 	}
 	if err := check(o); err != nil {
 		return nil, err
@@ -154,6 +157,28 @@ func Start(ctx context.Context, o Options) (*Conn, error) {
 	}
 	return startRunner(ctx, o)
 }
+
+// Compile compiles the module into the cache, so that its first start finds it
+// there, and runs none of it. Where there is no room for it, that is no error.
+func Compile(ctx context.Context, o Options) error {
+	o, err := o.complete()
+	if err != nil {
+		return err
+	}
+	if !engine.Supported() {
+		return errUnsupported
+	}
+	if err := check(o); err != nil {
+		return err
+	}
+	o.Module = withoutCustom(o.Module)
+	ctx, cancel := context.WithTimeout(ctx, o.StartMax)
+	defer cancel()
+	_, err = compiled(ctx, o, variantOf(o.Isolation))
+	return err
+}
+
+var errUnsupported = errors.New("WebAssembly extensions need a 64-bit processor of the x86 or ARM family")
 
 // complete reads the module and fills in the defaults.
 func (o Options) complete() (Options, error) {

@@ -48,6 +48,7 @@ func (c *command) install(ctx context.Context, source string) error {
 	if err != nil {
 		return c.failed(err)
 	}
+	c.compile(ctx, w, &result)
 	c.report(result)
 	if c.json {
 		return c.Streams.WriteJSON(result)
@@ -138,6 +139,7 @@ func (c *command) update(ctx context.Context, names []string, force bool) error 
 			c.note("%s stays as it is: %s", candidate.Name, shown(err))
 			continue
 		}
+		c.compile(ctx, w, &result)
 		c.report(result)
 		results = append(results, result)
 		if !c.json {
