@@ -81,7 +81,10 @@ func (c *connector) dial(name, id string) (host.Connection, error) {
 // connected to or not.
 func (c *connector) chosen() (name, id string) {
 	name, id = c.cfg.Provider, c.cfg.Model
-	o, err := c.options("", "")
+	if c.lastProvider != "" {
+		name, id = c.lastProvider, c.lastModel
+	}
+	o, err := c.options(c.lastProvider, c.lastModel)
 	if err != nil {
 		return name, id
 	}
@@ -191,16 +194,19 @@ func (c *connector) stored(name string) (provider.Credential, error) {
 	return provider.Credential{Key: cred.Secret.Reveal(), BaseURL: cred.BaseURL}, nil
 }
 
-// models lists the models of providers that could be used now, for a client.
+// models lists for a client the models that it can change to: those of the
+// provider in use, and of all where none is chosen.
 func (c *connector) models() []rpcproto.Model {
 	catalogue, _ := c.catalogue() // what can be read of it
 	out := []rpcproto.Model{}
-	for _, p := range catalogue.Providers() {
-		for _, m := range catalogue.Models(p.ID) {
-			out = append(out, rpcproto.Model{
-				ID: m.ID, Provider: p.ID, ContextWindow: m.Context, MaxOutput: m.MaxOutput, Reasoning: m.Reasoning,
-			})
-		}
+	used, id := c.chosen()
+	for _, m := range modelRows(catalogue, used) {
+		out = append(out, rpcproto.Model{
+			ID: m.ID, Provider: m.Provider, ContextWindow: m.Context, MaxOutput: m.MaxOutput, Reasoning: m.Reasoning,
+		})
+	}
+	if len(out) == 0 && id != "" { // of a server that only its address tells of
+		out = append(out, rpcproto.Model{ID: id, Provider: used})
 	}
 	return out
 }
