@@ -23,7 +23,7 @@ func newClient(t testing.TB, url string, retry httpapi.Retry) *anthropic.Client 
 	}
 	t.Cleanup(hc.CloseIdleConnections)
 	return anthropic.New(anthropic.Options{
-		Provider: "fake", BaseURL: url, APIKey: providertest.Key, AuthRemedy: "log in again", HTTP: hc, Retry: retry,
+		Provider: "fake", BaseURL: url, APIKey: providertest.Key, AuthRemedy: "run zot login again", HTTP: hc, Retry: retry,
 		MaxTokens: func(string) int { return 8000 },
 		Cost:      func(_ string, u message.Usage) float64 { return float64(u.Output) },
 	})

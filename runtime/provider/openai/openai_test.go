@@ -18,7 +18,7 @@ func newClient(t testing.TB, url string, retry httpapi.Retry, d openai.Dialect) 
 	}
 	t.Cleanup(hc.CloseIdleConnections)
 	return openai.New(openai.Options{
-		Provider: "fake", BaseURL: url, APIKey: providertest.Key, AuthRemedy: "log in again",
+		Provider: "fake", BaseURL: url, APIKey: providertest.Key, AuthRemedy: "run zot login again",
 		HTTP: hc, Retry: retry, Dialect: d,
 		Cost: func(_ string, u message.Usage) float64 { return float64(u.Output) },
 	})

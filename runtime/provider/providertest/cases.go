@@ -85,7 +85,7 @@ var contract = []contractCase{
 	{name: "other JSON instead", script: "turn\n content-type application/json\n raw \"{\\\"status\\\":\\\"fine\\\"}\"\n end", kind: model.KindProtocol, says: []string{"fine"}},
 
 	// Refusals, in the words of many servers.
-	{name: "401", script: "turn\n status 401 code=invalid_api_key Incorrect API key: " + Key, kind: model.KindAuth, status: 401, says: []string{"Incorrect API key: [key]", "log in"}},
+	{name: "401", script: "turn\n status 401 code=invalid_api_key Incorrect API key: " + Key, kind: model.KindAuth, status: 401, says: []string{"Incorrect API key: [key]", "zot login"}},
 	{name: "403 in HTML", script: "turn\n status 403 shape=html Access denied & logged", kind: model.KindAuth, status: 403, says: []string{"Access denied & logged"}, lacks: []string{"<", "color"}},
 	{name: "404 in plain text", script: "turn\n status 404 shape=plain model not here", kind: model.KindNotFound, status: 404, says: []string{"model not here", "--list-models"}},
 	{name: "400 with a detail", script: "turn\n status 400 shape=detail no such field", kind: model.KindBadRequest, status: 400, says: []string{"no such field"}},

@@ -21,7 +21,7 @@ func newClient(t testing.TB, url string, retry httpapi.Retry) *responses.Client 
 	}
 	t.Cleanup(hc.CloseIdleConnections)
 	return responses.New(responses.Options{
-		Provider: "fake", BaseURL: url, APIKey: providertest.Key, AuthRemedy: "log in again", HTTP: hc, Retry: retry,
+		Provider: "fake", BaseURL: url, APIKey: providertest.Key, AuthRemedy: "run zot login again", HTTP: hc, Retry: retry,
 		Cost: func(_ string, u message.Usage) float64 { return float64(u.Output) },
 	})
 }
