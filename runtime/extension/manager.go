@@ -186,6 +186,9 @@ func (m *Manager) helloAck(e Entry) extproto.HelloAck {
 		ZotVersion:      h.ZotVersion, Provider: h.Provider, Model: h.Model, CWD: h.CWD,
 		ExtensionDir: e.Dir, DataDir: e.DataDir,
 	}
+	if e.RunDir != "" {
+		ack.ExtensionDir = e.RunDir
+	}
 	if m.opts.CallTool != nil {
 		ack.Capabilities = append(ack.Capabilities, extproto.CapCallTool)
 	}

@@ -18,6 +18,7 @@ type Entry struct {
 	Version string
 	Scope   string // "flag", "project" or "global"
 	Dir     string // absolute folder of the manifest
+	RunDir  string // where it runs, as it is told; empty is Dir
 	DataDir string // where the extension keeps its state
 	Exec    string // as the manifest spells it, for messages
 	// Launch starts the extension; what it writes to its standard error goes

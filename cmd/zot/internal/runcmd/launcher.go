@@ -63,6 +63,9 @@ func (l *launcher) prepare(e *extension.Entry, inOwnFolder bool) {
 		// write where it lies: its state lives elsewhere.
 		e.DataDir, l.stateElsewhere = l.data, !inOwnFolder
 	}
+	if l.pinned {
+		e.RunDir, _ = l.store().Path(l.bound.Subject().Digest) // a digest that was judged has its form
+	}
 	if l.isModule() {
 		e.DataDir = confinement.GuestPath(e.DataDir)
 	}
@@ -136,16 +139,17 @@ func (p *planner) isolation() wasi.Isolation {
 // fromStore puts the code into the store and returns the folder in it, whose
 // bytes are those that the policy judged.
 func (l *launcher) fromStore() (string, error) {
-	store := lock.Store{Dir: l.w.Home.StoreDir()}
-	digest, _, err := store.Put(l.dir)
+	digest, _, err := l.store().Put(l.dir)
 	if err != nil {
 		return "", err
 	}
 	if want := l.bound.Subject().Digest; digest != want {
 		return "", fmt.Errorf("%s changed while it was being started: its digest is %s and was %s", l.dir, digest, want)
 	}
-	return store.Open(digest)
+	return l.store().Open(digest)
 }
+
+func (l *launcher) store() lock.Store { return lock.Store{Dir: l.w.Home.StoreDir()} }
 
 func (l *launcher) maxFrame() int {
 	most := int(l.w.Settings.Config.Limits.Frame)
