@@ -254,7 +254,7 @@ func bareProgram(b *testing.B, role string, o Options) time.Duration {
 	dir, err := compiled(b.Context(), withPlain(b, o), variantRunner)
 	must(b, err)
 	file := filepath.Join(b.TempDir(), "module.wasm")
-	must(b, os.WriteFile(file, withoutCustom(o.Module), 0o600))
+	must(b, os.WriteFile(file, stripped(o.Module), 0o600))
 	cmd := exec.Command(ownBinary(), role, file, dir)
 	in, err := cmd.StdinPipe()
 	must(b, err)
@@ -281,6 +281,6 @@ func withPlain(t testing.TB, o Options) Options {
 	t.Helper()
 	o, err := o.complete()
 	must(t, err)
-	o.Module = withoutCustom(o.Module)
+	o.Module = stripped(o.Module)
 	return o
 }

@@ -36,6 +36,7 @@ const (
 	sectionMemory    = 5
 	sectionExport    = 7
 	sectionStart     = 8
+	sectionData      = 11
 	sectionDataCount = 12
 )
 
@@ -74,22 +75,6 @@ func Inspect(module []byte) (Info, error) {
 	slices.Sort(info.Imports)
 	slices.Sort(info.Exports)
 	return info, nil
-}
-
-// withoutCustom leaves out the sections that do not change what a module does,
-// as the names of its functions: they can be half of it, and a mistake in them
-// is no reason to refuse it. The module is one that Inspect has read.
-func withoutCustom(module []byte) []byte {
-	plain := append(make([]byte, 0, len(module)), module[:8]...)
-	for r := (&wasmReader{rest: module[8:]}); len(r.rest) > 0; {
-		section := r.rest
-		id := r.byte()
-		r.bytes(r.number())
-		if id != sectionCustom {
-			plain = append(plain, section[:len(section)-len(r.rest)]...)
-		}
-	}
-	return plain
 }
 
 func checkHeader(module []byte) error {

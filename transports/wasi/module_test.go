@@ -179,7 +179,7 @@ func FuzzInspect(f *testing.F) {
 		if err != nil {
 			return
 		}
-		plain, err := Inspect(withoutCustom(module))
+		plain, err := Inspect(stripped(module))
 		if err != nil {
 			t.Fatalf("stripped, it cannot be read: %v", err)
 		}
