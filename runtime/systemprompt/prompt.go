@@ -85,14 +85,22 @@ type File struct {
 	Untrusted bool
 }
 
-// Notices has a line for each file of which something is missing, and for each
-// that is used though its project is not trusted.
-func (r Report) Notices() []string {
+// Shown has a line for each file that is used though its project is not
+// trusted.
+func (r Report) Shown() []string {
 	var out []string
 	for _, f := range r.Files {
 		if f.Untrusted && f.Used > 0 {
 			out = append(out, f.Path+" is shown to the model, though you have not said to trust this project; --trust does for a run, zot asks when it is opened here, and --no-context-files leaves it out")
 		}
+	}
+	return out
+}
+
+// Notices has one line for each file of which something is missing.
+func (r Report) Notices() []string {
+	var out []string
+	for _, f := range r.Files {
 		switch {
 		case f.Skipped != "":
 			out = append(out, fmt.Sprintf("%s was left out: %s", f.Path, f.Skipped))

@@ -170,7 +170,7 @@ func TestUntrustedProject(t *testing.T) {
 		if !strings.Contains(text, "MINE") || strings.Contains(text, "THEIRS") != tt.shown || strings.Contains(text, "not said to trust") != tt.words {
 			t.Errorf("%v: prompt:\n%s", tt.how, text)
 		}
-		notices := strings.Join(report.Notices(), "")
+		notices := strings.Join(append(report.Notices(), report.Shown()...), "")
 		if tt.notice == "" && notices != "" || !strings.HasPrefix(notices, theirs+tt.notice) && tt.notice != "" || len(asked) != 1 {
 			t.Errorf("%v: notices %q, asked for %v", tt.how, notices, asked)
 		}

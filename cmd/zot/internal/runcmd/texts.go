@@ -177,5 +177,8 @@ func (t *texts) prompt(tools []tool.Spec) string {
 	for _, line := range report.Notices() {
 		t.once("warn", line)
 	}
+	for _, line := range report.Shown() {
+		t.once("info", line)
+	}
 	return text
 }
