@@ -44,7 +44,9 @@ func (m *Model) event(ev event.Event) {
 			t.Mark("error", screen.Line(e.Error))
 		}
 	case event.Retry:
-		m.status.set(m, "warn", fmt.Sprintf("trying again in %s (%d of %d): %s", e.Wait.Round(time.Second), e.Attempt, e.Of, screen.Line(e.Cause)), max(e.Wait, 2*time.Second))
+		m.status.countDown(m, "warn", e.Wait, func(left time.Duration) string {
+			return fmt.Sprintf("trying again in %s (%d of %d), %s to stop: %s", seconds(left+time.Second/2), e.Attempt, e.Of, m.keys.First("cancel"), screen.Line(e.Cause))
+		})
 	case event.CompactStart:
 		m.status.set(m, "", "shortening the conversation…", time.Minute)
 	case event.CompactDone:

@@ -56,6 +56,20 @@ func TestContextAndCostAreShown(t *testing.T) {
 	})
 }
 
+// The wait before a failed model call is tried again is counted down.
+func TestRetryCountsDown(t *testing.T) {
+	rt := tuitest.New()
+	on(t, rt, func(d *tuitest.Driver) {
+		rt.Set(func(s *tui.State) { s.Busy = true })
+		d.Emit(event.UserMessage{}, event.Retry{Attempt: 1, Of: 4, Wait: 9 * time.Second, Cause: "HTTP 529: overloaded"})
+		d.Has("trying again in 9s (1 of 4), esc to stop: HTTP 529: overloaded")
+		d.Sleep(4 * time.Second)
+		d.Has("trying again in 5s (1 of 4)")
+		d.Sleep(6 * time.Second)
+		d.Lacks("trying again")
+	})
+}
+
 func TestFoldedOutputUnfolds(t *testing.T) {
 	rt := tuitest.New()
 	on(t, rt, func(d *tuitest.Driver) {

@@ -15,18 +15,35 @@ import (
 type status struct {
 	text, level string
 	n           int
+	// words, where not nil, are the text, by what is left until the moment.
+	words func(left time.Duration) string
+	until time.Time
 }
 
 type expireMsg struct{ n int }
 
 func (s *status) set(m *Model, level, text string, ttl time.Duration) {
 	s.n++
-	s.text, s.level = text, level
+	s.text, s.level, s.words = text, level, nil
 	n := s.n
 	m.do(tea.Tick(ttl, func(time.Time) tea.Msg { return expireMsg{n} }))
 }
 
-func (s *status) clear() { s.text = "" }
+// countDown shows a wait, and how much of it is left.
+func (s *status) countDown(m *Model, level string, wait time.Duration, words func(left time.Duration) string) {
+	s.set(m, level, words(wait), max(wait, 2*time.Second))
+	s.words, s.until = words, time.Now().Add(wait)
+}
+
+// shown is the text now.
+func (s *status) shown() string {
+	if s.words == nil {
+		return s.text
+	}
+	return s.words(max(time.Until(s.until), 0))
+}
+
+func (s *status) clear() { s.text, s.words = "", nil }
 
 func (s *status) expire(e expireMsg) {
 	if e.n == s.n {
@@ -84,7 +101,7 @@ func (m *Model) activity() string {
 		case "success":
 			token = style.Success
 		}
-		return s.Paint(token, screen.Line(m.status.text))
+		return s.Paint(token, screen.Line(m.status.shown()))
 	}
 	if !m.working() {
 		return ""
