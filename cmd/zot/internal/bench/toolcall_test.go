@@ -2,6 +2,7 @@ package bench
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -41,30 +42,43 @@ func BenchmarkToolCall(b *testing.B) {
 	}
 }
 
-// BenchmarkIntercept compares what one interceptor adds to a call with a bare
-// ping-pong.
+// BenchmarkIntercept compares what each interceptor of a chain adds to a call
+// with a bare ping-pong of one after the other of as many programs: a program
+// that was asked last is quicker than one that must be woken.
 func BenchmarkIntercept(b *testing.B) {
-	m := startManager(b, 1)
+	for _, chain := range []int{1, 10} {
+		b.Run(fmt.Sprintf("chain=%d", chain), func(b *testing.B) { benchmarkIntercept(b, chain) })
+	}
+}
+
+func benchmarkIntercept(b *testing.B, chain int) {
+	m := startManager(b, chain)
 	defer m.Stop(b.Context())
-	p := startBare(b, "bare")
-	p.greet(b)
-	defer p.stop()
+	var all []*bare
+	for range chain {
+		p := startBare(b, "bare")
+		p.greet(b)
+		defer p.stop()
+		all = append(all, p)
+	}
 	q := extension.ToolQuestion{ToolID: "t", ToolName: "bash", Args: json.RawMessage(`{"command":"ls"}`)}
 	for b.Loop() {
 		var ours, theirs []time.Duration
-		for i := range rounds {
-			if i%100 == 0 {
-				for j := range 100 {
+		for i := range rounds / chain {
+			if i%10 == 0 {
+				for j := range 10 {
 					start := time.Now()
-					p.roundTrip(b, i+j)
-					theirs = append(theirs, time.Since(start))
+					for _, p := range all {
+						p.roundTrip(b, i+j)
+					}
+					theirs = append(theirs, time.Since(start)/time.Duration(chain))
 				}
 			}
 			start := time.Now()
 			if v, err := m.InterceptToolCall(b.Context(), q); err != nil || v.Blocked {
 				b.Fatalf("%+v, %v", v, err)
 			}
-			ours = append(ours, time.Since(start))
+			ours = append(ours, time.Since(start)/time.Duration(chain))
 		}
 		report(b, ours, theirs)
 	}
