@@ -62,6 +62,24 @@ func TestSessionStartComesFirst(t *testing.T) {
 	})
 }
 
+// A change of the model between the hello_ack, which names it, and ready is
+// told.
+func TestEarlyModel(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := newPuppet(t, "ext")
+		r := rigOf(t, extension.Options{}, p)
+		p.begin()
+		r.Observe(event.ModelChanged{Provider: "p", Model: "in the hello_ack"})
+		p.greet()
+		r.Observe(event.ModelChanged{Provider: "p", Model: "new"})
+		p.say(`{"type":"subscribe","events":["model_changed"]}`, `{"type":"ready"}`)
+		if e := p.hears("event"); e["model"] != "new" {
+			t.Errorf("%v", e)
+		}
+		p.hearsNothing()
+	})
+}
+
 // A prompt that was submitted while an extension was on its way is told once it
 // is ready, behind the session's start; one of a session that is over is not.
 func TestEarlyPrompts(t *testing.T) {

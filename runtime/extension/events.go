@@ -65,9 +65,16 @@ func (m *Manager) CloseSession(reason string) {
 // Observe tells the subscribers what a run reports. It never blocks and emits
 // nothing itself, so that it can subscribe to the bus that Emit publishes on.
 func (m *Manager) Observe(e event.Event) {
-	if wire, ok := toWire(e); ok {
-		m.update(func(*effects) { m.tellAll(wire) })
+	wire, ok := toWire(e)
+	if !ok {
+		return
 	}
+	m.update(func(*effects) {
+		m.tellAll(wire)
+		if wire.Event == extproto.EventModelChanged {
+			m.keepEarly(wire, StateGreeted) // its hello_ack named the model before
+		}
+	})
 }
 
 // UserPromptSubmitted tells subscribers, those that become ready later too,
@@ -76,15 +83,21 @@ func (m *Manager) UserPromptSubmitted(text string, queued bool, images int) {
 	m.update(func(*effects) {
 		e := extproto.Event{Event: extproto.EventUserPromptSubmit, Text: text, Queued: &queued, ImageCount: images}
 		m.tellAll(e)
-		for _, p := range m.peers {
-			if (p.state == StateStarting || p.state == StateGreeted) && len(p.early) < maxEarly {
-				p.early = append(p.early, e)
-			}
-		}
+		m.keepEarly(e, StateStarting, StateGreeted)
 	})
 }
 
-// maxEarly is how many prompts are kept for an extension that is on its way.
+// keepEarly keeps an event for extensions that are not ready yet, in one of the
+// states. m.mu is held.
+func (m *Manager) keepEarly(e extproto.Event, states ...State) {
+	for _, p := range m.peers {
+		if slices.Contains(states, p.state) && len(p.early) < maxEarly {
+			p.early = append(p.early, e)
+		}
+	}
+}
+
+// maxEarly is how many events are kept for an extension that is on its way.
 const maxEarly = 32
 
 // tellAll sends one event to every ready subscriber, encoded once for each

@@ -63,7 +63,7 @@ type peer struct {
 	caps       map[string]bool
 	observes   map[string]bool
 	intercepts map[string]bool
-	early      []extproto.Event // prompts that were submitted before it was ready
+	early      []extproto.Event // events of before it was ready
 	commands   []*commandReg
 	tools      []*toolReg
 	messages   []string
