@@ -41,7 +41,7 @@ type LocationError struct {
 }
 
 func (e *LocationError) Error() string {
-	return fmt.Sprintf("home folder %q from %s: %s; %s", e.Value, e.Origin, e.Reason, e.Remedy)
+	return fmt.Sprintf("home folder %q from %s: %s (ZP065); %s", e.Value, e.Origin, e.Reason, e.Remedy)
 }
 
 // Resolve finds the state folder. The flag wins over the variable ZOT_HOME,

@@ -262,7 +262,7 @@ func candidate(scope Scope, dir string) *Candidate {
 	m, warnings, err := manifest.Load(dir)
 	c.Warnings = warnings
 	if err != nil {
-		c.State, c.Err, c.Reason = Invalid, err, "its manifest has a fault"
+		c.State, c.Err, c.Reason = Invalid, err, "its manifest has a fault (ZP083)"
 		if errors.Is(err, fs.ErrNotExist) {
 			c.Reason = "it has no manifest"
 		}

@@ -119,7 +119,7 @@ func TestWhatCannotLoadHidesNothing(t *testing.T) {
 	expect(t, p,
 		"project a a disabled", "project b b invalid", "project c c held", "project d d invalid",
 		"global a a load", "global b b load", "global c c load", "global d d load")
-	reasons := []string{"disabled in extension.json", "its manifest has a fault", "the project is not trusted", "it needs a newer zot"}
+	reasons := []string{"disabled in extension.json", "its manifest has a fault (ZP083)", "the project is not trusted", "it needs a newer zot"}
 	for i, want := range reasons {
 		if p.Candidates[i].Reason != want {
 			t.Errorf("%s: reason %q, want %q", p.Candidates[i].Name, p.Candidates[i].Reason, want)

@@ -65,7 +65,7 @@ func TestABareModuleThatCannotBeInstalled(t *testing.T) {
 		greet         func(context.Context, []byte) (Greeting, error)
 		want          string
 	}{
-		{"x.wasm", "#!/bin/sh\n", nil, "is not a WebAssembly module; build it for wasip1"},
+		{"x.wasm", "#!/bin/sh\n", nil, "is not a WebAssembly module (ZP085); build it for wasip1"},
 		{"x.wasm", good, says(Greeting{}, errors.New("it ended before")), "x.wasm for its name: it ended before"},
 		{"x.wasm", good, says(Greeting{Name: "../x"}, nil), "must begin with a letter"},
 		{"-.wasm", good, nil, "must begin with a letter"},

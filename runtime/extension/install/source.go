@@ -60,7 +60,7 @@ type SourceError struct {
 }
 
 func (e *SourceError) Error() string {
-	text := fmt.Sprintf("source %q %s", e.Source, e.Reason)
+	text := fmt.Sprintf("source %q %s (ZP085)", e.Source, e.Reason)
 	if e.Remedy != "" {
 		text += "; " + e.Remedy
 	}

@@ -51,7 +51,7 @@ func TestSourcesThatAreRefused(t *testing.T) {
 		"--upload-pack=touch /tmp/x":        "begins with a hyphen",
 		"ext::sh -c touch% x":               "names a git helper, which is a program to run",
 		"fd::17":                            "names a git helper",
-		"git://h.example/a.git":             "neither encrypts nor proves who answers; use https://",
+		"git://h.example/a.git":             "neither encrypts nor proves who answers (ZP085); use https://",
 		"http://h.example/a.git":            "neither encrypts",
 		"ftp://h.example/a":                 "uses ftp://",
 		"file:///etc":                       "give the path itself",

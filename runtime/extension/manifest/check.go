@@ -68,7 +68,7 @@ func (c *checker) checkKind() {
 func (c *checker) checkSkill(pointer, path string) {
 	const remedy = "write a relative path to something inside the extension's folder"
 	if strings.Contains(path, `\`) || !filepath.IsLocal(filepath.FromSlash(path)) {
-		c.fault(pointer, fmt.Sprintf("skill path %q leads out of the extension's folder", path), remedy)
+		c.fault(pointer, fmt.Sprintf("skill path %q leads out of the extension's folder (ZP082)", path), remedy)
 		return
 	}
 	full := filepath.Join(c.m.Dir, filepath.FromSlash(path))
@@ -77,7 +77,7 @@ func (c *checker) checkSkill(pointer, path string) {
 		return
 	}
 	if !staysInside(c.m.Dir, full) {
-		c.fault(pointer, fmt.Sprintf("skill path %q is a link out of the extension's folder", path), remedy)
+		c.fault(pointer, fmt.Sprintf("skill path %q is a link out of the extension's folder (ZP082)", path), remedy)
 	}
 }
 

@@ -107,15 +107,15 @@ func TestKindsOfBundle(t *testing.T) {
 
 func TestFaultsNamePlaceValueAndRemedy(t *testing.T) {
 	for text, want := range map[string]string{
-		"{\n  \"name\": \"../../x\"}":                          `:2:11: name "../../x" must begin with a letter or digit; use 1 to 64`,
+		"{\n  \"name\": \"../../x\"}":                          `:2:11: name "../../x" must begin with a letter or digit (ZP080); use 1 to 64`,
 		`{"name":"a/b","exec":"x"}`:                            `:1:9: name "a/b" may hold only letters`,
 		`{"name":"","exec":"x"}`:                               `:1:9: name "" is empty`,
-		`{"name":"Con","exec":"x"}`:                            `:1:9: name "Con" is the name of a device on Windows; choose another name`,
+		`{"name":"Con","exec":"x"}`:                            `:1:9: name "Con" is the name of a device on Windows (ZP080); choose another name`,
 		`{"exec":"x"}`:                                         `:1:1: "name" is missing; add it`,
 		`{"name":"a","exec":["x"]}`:                            `:1:20: exec must be a string, not a list`,
 		`{"name":"a","exec":"x","enabled":"no"}`:               `:1:34: enabled must be true or false or null, not a string`,
 		`{"name":"a","exec":"x","name":"b"}`:                   `:1:24: key "name" is there twice, first in line 1`,
-		`{"name":"a","exec":"x","skills":["../s"]}`:            `:1:34: skill path "../s" leads out of the extension's folder; write a relative path`,
+		`{"name":"a","exec":"x","skills":["../s"]}`:            `:1:34: skill path "../s" leads out of the extension's folder (ZP082); write a relative path`,
 		`{"name":"a","exec":"x","skills":["/etc"]}`:            `:1:34: skill path "/etc" leads out`,
 		`{"name":"a","exec":"x","skills":["s\\t"]}`:            `:1:34: skill path "s\\t" leads out`,
 		`{"name":"a","exec":"x","minZot":"newest"}`:            `:1:33: minZot "newest" is not a version; write it like "0.1.0"`,

@@ -14,7 +14,7 @@ type NameError struct {
 	Reason string
 }
 
-func (e *NameError) Error() string { return fmt.Sprintf("name %q %s", e.Name, e.Reason) }
+func (e *NameError) Error() string { return fmt.Sprintf("name %q %s (ZP080)", e.Name, e.Reason) }
 
 // CheckName tells whether name may be the name of an extension, and with it of
 // a folder on every platform: 1 to 64 letters, digits, dots, underscores and

@@ -152,7 +152,7 @@ func TestListInJSON(t *testing.T) {
 func TestListSaysWhyAndWhere(t *testing.T) {
 	w := newWorld(t)
 	w.source(".zot/extensions/broken", "{\n  \"name\": \"broken\",\n  \"exec\": 5\n}")
-	w.want(0, `broken (project) does not load: its manifest has a fault
+	w.want(0, `broken (project) does not load: its manifest has a fault (ZP083)
     PROJECT/.zot/extensions/broken/extension.json:3:11: exec must be a string, not a number
         3 |   "exec": 5
           |           ^
@@ -168,7 +168,7 @@ func TestListSaysWhyAndWhere(t *testing.T) {
 func TestManifestFaultsOfASourceAreShownInPlace(t *testing.T) {
 	w := newWorld(t)
 	w.source("bad", "{\n  \"name\": \"../x\",\n  \"exec\": \"./run.sh\"\n}")
-	w.want(1, "", `PROJECT/bad/extension.json:2:11: name "../x" must begin with a letter or digit
+	w.want(1, "", `PROJECT/bad/extension.json:2:11: name "../x" must begin with a letter or digit (ZP080)
     2 |   "name": "../x",
       |           ^
   help: use 1 to 64 letters`, "install", "bad")
