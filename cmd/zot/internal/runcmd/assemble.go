@@ -67,6 +67,7 @@ func assemble(f *Flags, s *iostreams.Streams, as face) (*run, error) {
 		return nil, err
 	}
 	a := &run{flags: f, streams: s, w: w, connect: newConnector(f, w), store: session.NewStore(w.Home.SessionsDir())}
+	a.connect.report = func(text string) { a.report(event.Notice{Level: "warn", Text: text}) }
 	return a, a.build(as)
 }
 

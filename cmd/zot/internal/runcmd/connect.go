@@ -1,8 +1,10 @@
 package runcmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 
@@ -15,6 +17,7 @@ import (
 	"github.com/patriceckhart/zot/runtime/host"
 	"github.com/patriceckhart/zot/runtime/provider"
 	"github.com/patriceckhart/zot/runtime/provider/httpapi"
+	"github.com/patriceckhart/zot/runtime/session"
 )
 
 // A connector makes connections to models from flags, settings, the
@@ -26,13 +29,20 @@ type connector struct {
 	w     *workspace.Workspace
 	// provider and model of a resumed conversation; or empty
 	lastProvider, lastModel string
+	lastReasoning           string
+	// report says that another model is used than the conversation had; nil
+	// says nothing.
+	report func(text string)
 }
 
 // remember notes the model of a resumed conversation. It is used where no flag
 // names another.
-func (c *connector) remember(provider, model string) {
+func (c *connector) remember(m session.Meta) {
 	if !c.f.Changed("provider") && !c.f.Changed("model") && !c.f.Changed("base-url") {
-		c.lastProvider, c.lastModel = provider, model
+		c.lastProvider, c.lastModel = m.Provider, m.Model
+	}
+	if !c.f.Changed("reasoning") {
+		c.lastReasoning = m.Reasoning
 	}
 }
 
@@ -42,12 +52,20 @@ func newConnector(f *Flags, w *workspace.Workspace) *connector {
 
 // connect implements host.Options.Connect.
 func (c *connector) connect(name, id string) (host.Connection, error) {
-	if name == "" && id == "" && c.lastProvider != "" {
-		if conn, err := c.dial(c.lastProvider, c.lastModel); err == nil {
-			return conn, nil
-		}
+	if name != "" || id != "" || c.lastProvider == "" {
+		return c.dial(name, id)
 	}
-	return c.dial(name, id)
+	conn, err := c.dial(c.lastProvider, c.lastModel)
+	if err == nil {
+		return conn, nil
+	}
+	if conn, otherErr := c.dial("", ""); otherErr == nil {
+		if c.report != nil {
+			c.report(fmt.Sprintf("this conversation was held with %s %s, which cannot be used (%v); it goes on with %s %s", c.lastProvider, c.lastModel, err, conn.Provider, conn.ID))
+		}
+		return conn, nil
+	}
+	return conn, err
 }
 
 // dial makes the connection to one choice.
@@ -60,7 +78,7 @@ func (c *connector) dial(name, id string) (host.Connection, error) {
 	if err != nil {
 		return host.Connection{}, err
 	}
-	reasoning := c.cfg.Reasoning
+	reasoning := cmp.Or(c.lastReasoning, c.cfg.Reasoning)
 	if m := c.cfg.Models[sel.Model.ID]; m != nil && (m.Provider == "" || m.Provider == sel.Provider.ID) {
 		if m.Reasoning != nil && !*m.Reasoning {
 			reasoning = ""

@@ -58,7 +58,7 @@ func (a *run) resume(path string) (host.Conversation, error) {
 	for _, n := range loaded.Notices {
 		a.say("warn", n)
 	}
-	a.connect.remember(loaded.Meta.Provider, loaded.Meta.Model)
+	a.connect.remember(loaded.Meta)
 	return host.Conversation{
 		ID: loaded.Meta.ID, Journal: s, Messages: loaded.Messages, Usage: loaded.Usage, LastTurn: loaded.LastTurn, Activated: loaded.Activated,
 	}, nil

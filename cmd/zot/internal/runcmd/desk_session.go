@@ -43,7 +43,13 @@ func (d *desk) Resume(_ context.Context, path string) error {
 		return err
 	}
 	defer d.refresh()
-	return d.run.host.Switch(c)
+	if err := d.run.host.Switch(c); err != nil {
+		return err
+	}
+	// The model is the one that the conversation had; that none can be asked is
+	// seen in the status line.
+	_ = d.run.host.SetModel("", "")
+	return nil
 }
 
 // NewSession implements tui.Sessions.
