@@ -139,7 +139,9 @@ func (s SkillTools) String() string { return [...]string{"any", "ask", "listed"}
 type Set struct {
 	layers   []*layer
 	Problems []Problem
-	// Headless says that nobody can be asked: what would be asked is denied.
+	// Headless says that nobody can be asked about extensions: what would be
+	// asked is denied. Of tool calls it says nothing: who judges them knows
+	// whether somebody is there.
 	Headless bool
 
 	mode    Mode

@@ -75,8 +75,8 @@ type Question struct {
 // An Answer is what a person said.
 type Answer struct {
 	Allow bool
-	// Always allows what Question.Remember names for the rest of the session;
-	// Everything allows all that would be asked.
+	// Always allows what Question.Remember names for the rest of the
+	// conversation; Everything also all that is asked by the user's own wish.
 	Always, Everything bool
 	Reason             string // for the model, on a no
 }
@@ -93,7 +93,8 @@ type Presence interface {
 	CanAsk() bool
 }
 
-func canAsk(a Asker) bool {
+// CanAsk tells whether somebody is there to answer a.
+func CanAsk(a Asker) bool {
 	if p, ok := a.(Presence); ok {
 		return p.CanAsk()
 	}
@@ -180,12 +181,12 @@ func (g *Guard) ask(ctx context.Context, call tool.Call, t tool.Tool, d Decision
 		g.emitDecision(call, "cancelled", "user", "")
 		return v, ctx.Err()
 	}
-	if g.remember.allows(key) {
+	if g.remember.allows(key, d.Soft) {
 		v.Allowed = true
 		g.decided(call, true, "remembered", "")
 		return v, nil
 	}
-	if !canAsk(g.opts.Asker) {
+	if !CanAsk(g.opts.Asker) {
 		return g.unasked(call, d, v), nil
 	}
 	q := Question{
@@ -245,7 +246,12 @@ func (g *Guard) emitDecision(call tool.Call, decision, source, reason string) {
 	})
 }
 
-// AllowAll makes every later question of the session a yes.
+// Forget ends the yeses that were given for longer than one call: another
+// conversation begins.
+func (g *Guard) Forget() { g.remember.forget() }
+
+// AllowAll makes a yes of every later question that is asked by the user's own
+// wish, until the conversation ends.
 func (g *Guard) AllowAll(on bool) { g.remember.setAll(on) }
 
 // AllowsAll reports whether every question of the session is answered with yes.

@@ -182,9 +182,9 @@ func TestFinalArgumentsAreJudged(t *testing.T) {
 
 func TestRememberedAnswers(t *testing.T) {
 	answer := guard.Answer{Allow: true, Always: true}
-	key := "bash ls"
+	key, soft := "bash ls", true
 	w := newWorld(guard.Options{
-		Policy: judges(func(tool.Call) guard.Decision { return guard.Decision{Effect: guard.Ask, Remember: key} }),
+		Policy: judges(func(tool.Call) guard.Decision { return guard.Decision{Effect: guard.Ask, Remember: key, Soft: soft} }),
 		Asker:  asks(func(context.Context, guard.Question) (guard.Answer, error) { return answer, nil }),
 	})
 	w.wants(t, true, "", "ask ls", "approved user")
@@ -196,6 +196,20 @@ func TestRememberedAnswers(t *testing.T) {
 	w.wants(t, true, "", "ask ls", "approved user")
 	key = "anything"
 	w.wants(t, true, "", "approved remembered")
+
+	// What a policy wants asked needs a yes for its own rule.
+	key, soft, answer = "rule a", false, guard.Answer{Allow: true, Everything: true}
+	w.wants(t, true, "", "ask ls", "approved user")
+	w.wants(t, true, "", "approved remembered")
+	key, answer = "rule b", guard.Answer{Reason: "not that"}
+	w.wants(t, false, "not that", "ask ls", "denied user not that")
+
+	// Another conversation knows nothing of it.
+	w.Forget()
+	key, answer = "rule a", guard.Answer{Allow: true}
+	w.wants(t, true, "", "ask ls", "approved user")
+	key, soft = "bash ls", true
+	w.wants(t, true, "", "ask ls", "approved user")
 }
 
 // Without a key the name of the tool is what is remembered.
@@ -214,15 +228,18 @@ func TestToolNameIsRemembered(t *testing.T) {
 	}
 }
 
-// AllowAll answers questions; it raises no denial.
+// AllowAll answers what the user wanted to be asked about; it raises no denial,
+// and answers nothing that a policy asks.
 func TestAllowAll(t *testing.T) {
-	d := guard.Decision{Effect: guard.Ask}
+	d := guard.Decision{Effect: guard.Ask, Soft: true}
 	w := newWorld(guard.Options{Policy: judges(func(tool.Call) guard.Decision { return d }), Asker: says(guard.Answer{})})
 	w.AllowAll(true)
 	w.wants(t, true, "", "approved remembered")
 	d = guard.Decision{Effect: guard.Deny, Reason: "never"}
 	w.wants(t, false, "never", "denied policy never")
-	d.Effect = guard.Ask
+	d = guard.Decision{Effect: guard.Ask, Reason: "a rule"}
+	w.wants(t, false, "user declined", "ask ls", "denied user user declined")
+	d = guard.Decision{Effect: guard.Ask, Soft: true}
 	w.AllowAll(false)
 	w.wants(t, false, "user declined", "ask ls", "denied user user declined")
 }

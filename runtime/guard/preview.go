@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/patriceckhart/zot/runtime/tool"
@@ -48,41 +47,4 @@ func telling(args json.RawMessage) string {
 		return string(args)
 	}
 	return b.String()
-}
-
-// A memory holds what a person allowed for the session.
-type memory struct {
-	mu   sync.Mutex
-	all  bool
-	keys map[string]bool
-}
-
-func (m *memory) allows(key string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.all || m.keys[key]
-}
-
-func (m *memory) add(key string, a Answer) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.keys == nil {
-		m.keys = map[string]bool{}
-	}
-	m.all = m.all || a.Everything
-	if a.Always {
-		m.keys[key] = true
-	}
-}
-
-func (m *memory) allowsAll() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.all
-}
-
-func (m *memory) setAll(on bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.all = on
 }

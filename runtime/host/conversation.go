@@ -45,6 +45,7 @@ func (h *Host) adopt(c Conversation) {
 	h.sessionID, h.journal, h.lastTurn = c.ID, c.Journal, c.LastTurn
 	h.auto.Reset()
 	h.mu.Unlock()
+	h.guard.Forget()
 	h.agent.SetTranscript(c.Messages)
 	if c.Activated != nil {
 		h.agent.DeactivateTools()
@@ -83,6 +84,7 @@ func (h *Host) Clear() error {
 	h.lastTurn = message.Usage{}
 	h.auto.Reset()
 	h.mu.Unlock()
+	h.guard.Forget()
 	h.agent.SetTranscript(nil)
 	h.agent.SetUsage(message.Usage{})
 	h.prompt.reset()

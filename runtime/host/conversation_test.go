@@ -85,6 +85,24 @@ func TestJournalFailureIsSaidOnce(t *testing.T) {
 	})
 }
 
+// A yes that was given for longer than one call ends with its conversation.
+func TestApprovalsEndWithTheConversation(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t, setup{})
+		for name, next := range map[string]func() error{
+			"clear": r.Clear, "switch": func() error { return r.Switch(host.Conversation{}) },
+		} {
+			r.Guard().AllowAll(true)
+			if err := next(); err != nil {
+				t.Fatal(err)
+			}
+			if r.Guard().AllowsAll() {
+				t.Errorf("%s: what was allowed before still is", name)
+			}
+		}
+	})
+}
+
 // A conversation that could not be cleared on disk is not cleared at all.
 func TestClearFails(t *testing.T) {
 	bubble(t, func(t *testing.T) {

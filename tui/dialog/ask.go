@@ -41,13 +41,21 @@ type Ask struct {
 	Default int // option that is marked at first
 	Cancel  int // option that Esc and Ctrl+C mean
 	Answer  func(option int)
+	// Text takes the line that was typed to an option that takes one, before
+	// Answer; or nil.
+	Text func(text string)
 	// Withdrawn is closed when no answer is wanted any more; or nil.
 	Withdrawn <-chan struct{}
 }
 
 // An Option is one possible answer. Detail says what follows from it, for
 // instance the rule that "allow for session" would add.
-type Option struct{ Label, Detail string }
+type Option struct {
+	Label, Detail string
+	// Takes names what is to be typed before the option is the answer; empty
+	// for an option that is one by itself.
+	Takes string
+}
 
 // A Question shows an Ask.
 type Question struct {
@@ -60,6 +68,7 @@ type Question struct {
 	behind int // questions that wait behind this one
 	total  int
 	once   sync.Once
+	typing *Input // the line of an option that takes one; or nil
 }
 
 // NewQuestion shows a at the time now.
@@ -88,21 +97,61 @@ func (q *Question) answer(option int) {
 // Cancel answers as Esc does.
 func (q *Question) Cancel() { q.answer(q.ask.Cancel) }
 
-// Paste does nothing: pasted text is no answer.
-func (q *Question) Paste(string) {}
+// Paste does nothing: pasted text is no answer. It may be a part of the line
+// that an option takes.
+func (q *Question) Paste(text string) {
+	if q.typing != nil {
+		q.typing.Paste(text)
+	}
+}
+
+// pick answers with an option, or opens its line; it reports whether the
+// question is answered.
+func (q *Question) pick(option int) bool {
+	takes := q.Takes(option + 1)
+	if takes == "" {
+		q.answer(option)
+		return true
+	}
+	q.chosen = option
+	q.typing = &Input{
+		Title: takes, Help: "enter sends it, esc goes back to the answers",
+		Done:      func(text string) { q.Say(option, text) },
+		Cancelled: func() { q.typing = nil },
+	}
+	return false
+}
+
+// Say answers with an option and the line that it takes.
+func (q *Question) Say(option int, text string) {
+	if text = strings.TrimSpace(text); text != "" && q.ask.Text != nil {
+		q.ask.Text(text)
+	}
+	q.answer(option)
+}
+
+// Takes is what the option of that number, counted from 1, wants typed; or "".
+func (q *Question) Takes(n int) string {
+	if n < 1 || n > len(q.ask.Options) {
+		return ""
+	}
+	return q.ask.Options[n-1].Takes
+}
 
 // Key moves, scrolls or answers.
 func (q *Question) Key(k keys.Key, now time.Time) bool {
 	if now.Sub(q.opened) < Guard {
 		return false
 	}
+	if q.typing != nil && k.Chord != "ctrl+c" {
+		return q.typing.Key(k, now) && q.typing != nil // going back leaves it open
+	}
 	switch k.Chord {
 	case "esc", "ctrl+c":
 		q.Cancel()
 		return true
 	case "enter", "ctrl+m":
-		q.answer(q.chosen)
-		return true
+		return q.pick(q.chosen)
 	case "up", "shift+tab":
 		q.chosen = (q.chosen + len(q.ask.Options) - 1) % max(len(q.ask.Options), 1)
 	case "down", "tab":
@@ -113,8 +162,7 @@ func (q *Question) Key(k keys.Key, now time.Time) bool {
 		q.scroll = min(q.scroll+max(q.page-1, 1), q.most)
 	}
 	if n, err := strconv.Atoi(k.Text); err == nil && n >= 1 && n <= len(q.ask.Options) {
-		q.answer(n - 1)
-		return true
+		return q.pick(n - 1)
 	}
 	return false
 }
@@ -127,14 +175,27 @@ func (q *Question) Rows(width, height int, s *style.Sheet) ([]string, int, int) 
 		hint = fmt.Sprintf("%d of %d", q.behind, q.total)
 	}
 	rows := []string{bar(q.title(), hint, "", width, s)}
-	options := q.options(width, height-1, s)
+	options, x, y := q.foot(width, height-1, s)
 	room := max(height-1-len(options), 0)
 	body := q.body(width, s)
 	if len(body) > room {
 		body = q.window(body, room, width, s)
 	}
+	above := len(rows) + len(body)
 	rows = append(append(rows, body...), options...)
-	return rows[:min(len(rows), max(height, 0))], -1, -1
+	if y >= 0 {
+		y += above
+	}
+	return rows[:min(len(rows), max(height, 0))], x, y
+}
+
+// foot is what the user acts on: the answers, or the line of one. The place is
+// the cursor's, or -1.
+func (q *Question) foot(width, height int, s *style.Sheet) (rows []string, x, y int) {
+	if q.typing != nil {
+		return q.typing.Rows(width, height, s)
+	}
+	return q.options(width, height, s), -1, -1
 }
 
 func (q *Question) title() string {

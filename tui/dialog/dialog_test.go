@@ -39,6 +39,46 @@ func ask(got *[]int) Ask {
 		Default: 0, Cancel: 2, Answer: func(i int) { *got = append(*got, i) }}
 }
 
+// An option may take a line, which comes before the answer; going back leaves
+// the question open, and pasted text is a part of the line.
+func TestAnOptionTakesALine(t *testing.T) {
+	for _, tc := range []struct {
+		keys []string
+		text string
+		want int
+	}{
+		{[]string{"4", "n", "o", "enter"}, "no", 3}, {[]string{"up", "enter", "x", "enter"}, "x", 3},
+		{[]string{"4", "enter"}, "", 3}, {[]string{"4", "x", "esc", "2"}, "", 1}, {[]string{"4", "x", "ctrl+c"}, "", 2},
+		{[]string{"4", "2", "enter"}, "2", 3}, {[]string{"4", "paste", "enter"}, "because of x", 3},
+	} {
+		var got []int
+		var text string
+		a := ask(&got)
+		a.Options = append(a.Options, Option{Label: "no, and say why", Takes: "reason"})
+		a.Text = func(s string) { text = s }
+		q := NewQuestion(a, t0)
+		for _, k := range tc.keys {
+			if k == "paste" {
+				q.Paste("because\nof x")
+				continue
+			}
+			q.Key(press(k), late)
+		}
+		if len(got) != 1 || got[0] != tc.want || text != tc.text {
+			t.Errorf("%v: answers %v with %q, want [%d] with %q", tc.keys, got, text, tc.want, tc.text)
+		}
+	}
+	var got []int
+	a := ask(&got)
+	a.Options = append(a.Options, Option{Label: "no, and say why", Takes: "reason"})
+	q := NewQuestion(a, t0)
+	q.Key(press("4"), late)
+	q.Key(press("h"), late)
+	if text := rows(q, 40, 12); !strings.Contains(text, "reason") || !strings.Contains(text, "› h") || !strings.Contains(text, "rm -rf x") {
+		t.Errorf("shows\n%s", text)
+	}
+}
+
 func TestQuestionIsAnsweredOnce(t *testing.T) {
 	for _, tc := range []struct {
 		keys []string

@@ -64,8 +64,15 @@ func (s *surface) printAsk() {
 }
 
 func (s *surface) answer(l string) {
-	n, err := strconv.Atoi(strings.TrimSpace(l))
-	if err != nil || !s.asks[0].Choose(n) {
+	number, text, _ := strings.Cut(strings.TrimSpace(l), " ")
+	n, err := strconv.Atoi(number)
+	switch takes := s.asks[0].Takes(n); {
+	case err == nil && takes != "" && text == "":
+		s.line("type the number again, and behind it the %s.", takes)
+		return
+	case err == nil && takes != "":
+		s.asks[0].Say(n-1, text)
+	case err != nil || text != "" || !s.asks[0].Choose(n):
 		s.line("that is none of the numbers.")
 		return
 	}

@@ -131,6 +131,30 @@ func TestQuestionsAreNumbered(t *testing.T) {
 	})
 }
 
+// An answer that takes a line takes it behind its number.
+func TestAnAnswerWithALine(t *testing.T) {
+	rt := tuitest.New()
+	begin(t, rt, func(k *talk) {
+		var got []string
+		text := ""
+		rt.Asks <- tui.Ask{Title: "run it?", Options: []dialog.Option{{Label: "yes"}, {Label: "no, and say why", Takes: "reason"}},
+			Text: func(s string) { text = s }, Answer: func(n int) { got = append(got, fmt.Sprint(n, " ", text)) }}
+		synctest.Wait()
+		k.say("1 because")
+		k.hears("none of the numbers")
+		k.say("2")
+		k.hears("type the number again, and behind it the reason")
+		k.say("2 it is too early")
+		_ = k.in.Close()
+		if err := <-k.end; err != nil {
+			t.Error(err)
+		}
+		if fmt.Sprint(got) != "[1 it is too early]" {
+			t.Errorf("answers %v", got)
+		}
+	})
+}
+
 func TestListsAndCommands(t *testing.T) {
 	rt := tuitest.New()
 	rt.ModelRows = []tui.ModelRow{{Provider: "a", ID: "big"}, {Provider: "a", ID: "small"}}

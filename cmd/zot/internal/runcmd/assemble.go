@@ -130,7 +130,7 @@ func (a *run) build(as face) error {
 		CompactAt: cfg.Compaction.Threshold,
 	}
 	askAll := a.flags.NoYolo || cfg.Confirmation == "all"
-	opts.Policy = toolPolicy{planner: a.planner, skills: &a.skillUse, askAll: askAll}
+	opts.Policy = toolPolicy{planner: a.planner, skills: &a.skillUse, askAll: askAll, asker: as.asker}
 	if askAll && as.asker == nil {
 		a.notice("warn", "nobody can be asked in this mode, so tools run without confirmation")
 	}

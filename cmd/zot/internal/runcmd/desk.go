@@ -159,26 +159,29 @@ const (
 	answerTool
 	answerAll
 	answerNo
+	answerBecause
 )
 
 // Confirm implements guard.Asker: it puts the question on the screen.
 func (d *desk) Confirm(ctx context.Context, q guard.Question) (guard.Answer, error) {
+	var reason string // set before the answer
 	option := d.question(ctx, tui.Ask{
 		Kind: dialog.Confirm, From: q.Extension, Title: "run " + q.Call.Name + "?",
 		Command: exact(q), Cwd: d.run.w.CWD, Body: append(q.Changes, reasonLines(q.Reason)...),
 		Options: []dialog.Option{
 			{Label: "yes"},
-			{Label: "yes, and later calls of " + q.Remember, Detail: "for this session"},
-			{Label: "yes, and all later calls", Detail: "for this session"},
+			{Label: "yes, and later calls of " + q.Remember, Detail: "in this conversation"},
+			{Label: "yes, and all later calls", Detail: "in this conversation; what a policy wants asked is asked again"},
 			{Label: "no"},
+			{Label: "no, and say why", Takes: "reason, for the model"},
 		},
-		Cancel: answerNo, Default: answerYes,
+		Cancel: answerNo, Default: answerYes, Text: func(text string) { reason = text },
 	})
 	if ctx.Err() != nil {
 		return guard.Answer{}, ctx.Err()
 	}
 	return guard.Answer{
-		Allow: option != answerNo, Always: option == answerTool, Everything: option == answerAll,
+		Allow: option < answerNo, Always: option == answerTool, Everything: option == answerAll, Reason: reason,
 	}, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/patriceckhart/zot/cmd/zot/internal/exit"
 	"github.com/patriceckhart/zot/cmd/zot/internal/policycmd/gate"
@@ -22,12 +23,16 @@ type toolPolicy struct {
 	planner *planner
 	skills  *skillUse
 	askAll  bool
+	asker   guard.Asker // or nil
 }
 
 // Decide implements guard.Policy.
 func (p toolPolicy) Decide(_ context.Context, call tool.Call, _ tool.Tool) guard.Decision {
 	p.planner.refresh()
 	d, err := p.judge(call)
+	if d.Verdict == policies.Ask && !guard.CanAsk(p.asker) {
+		d.Verdict, d.Code = policies.Deny, policies.CodeApprovalNeeded
+	}
 	switch {
 	case err != nil:
 		// A policy that cannot be read denies what it would have judged.
@@ -37,11 +42,34 @@ func (p toolPolicy) Decide(_ context.Context, call tool.Call, _ tool.Tool) guard
 		return guard.Decision{Effect: guard.Deny, Reason: gate.Sentence(d)}
 	case d.Verdict == policies.Ask:
 		p.record(call, d)
-		return guard.Decision{Effect: guard.Ask, Reason: gate.Sentence(d)}
+		return guard.Decision{Effect: guard.Ask, Reason: gate.Sentence(d), Remember: p.remember(call)}
 	case p.askAll:
 		return guard.Decision{Effect: guard.Ask, Soft: true}
 	}
 	return guard.Decision{Effect: guard.Allow, Source: "yolo"}
+}
+
+// remember names what a lasting yes is for: the one rule that asks, or the very
+// command where several do or none speaks of it.
+func (p toolPolicy) remember(call tool.Call) string {
+	var rules []string
+	for _, g := range p.planner.gates() {
+		if tools, err := p.planner.toolRules(g); err == nil {
+			rules = append(rules, tools.Asking(call.Name, call.Args)...)
+		}
+		if p.skills.judge(g.Set, call).Verdict == policies.Ask {
+			rules = append(rules, gate.AnyCommand)
+		}
+	}
+	slices.Sort(rules)
+	rules = slices.Compact(rules)
+	if len(rules) == 1 && rules[0] != gate.AnyCommand {
+		return "rule " + rules[0]
+	}
+	if command := stringField(call.Args, "command"); command != "" {
+		return "the command " + command
+	}
+	return call.Name
 }
 
 // judge asks the policy as it is, and as it was when the extensions were

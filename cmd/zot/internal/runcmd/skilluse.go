@@ -167,9 +167,6 @@ func (u *skillUse) judge(set *policies.Set, call tool.Call) policies.Decision {
 	}
 	if how == policies.SkillToolsAsk {
 		d.Verdict = policies.Ask
-		if set.Headless {
-			d.Verdict, d.Code = policies.Deny, policies.CodeApprovalNeeded
-		}
 	}
 	return d
 }

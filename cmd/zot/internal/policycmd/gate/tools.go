@@ -3,6 +3,8 @@ package gate
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
 
 	"github.com/patriceckhart/zot/policies"
 	"github.com/patriceckhart/zot/policies/commands"
@@ -24,6 +26,9 @@ type shell struct {
 	layer policies.CommandRules
 	rules *commands.Rules
 }
+
+// AnyCommand is the rule of decisions about commands that no pattern speaks of.
+const AnyCommand = "tools.bash"
 
 // NewTools reads the patterns of all layers. The error names the place of one
 // that cannot be read; then nothing may be judged by the others.
@@ -67,27 +72,59 @@ func (t *Tools) Decide(tool string, args json.RawMessage) policies.Decision {
 	}
 	if d.Verdict == policies.Allow && !commands.Reads(t.Shell) {
 		d = policies.Decision{
-			Verdict: policies.Ask, Code: policies.CodeDenyRule, By: policies.Origin{Layer: t.shells[0].layer.Layer, Rule: "tools.bash"},
+			Verdict: policies.Ask, Code: policies.CodeDenyRule, By: policies.Origin{Layer: t.shells[0].layer.Layer, Rule: AnyCommand},
 			Reason: fmt.Sprintf("commands of %s cannot be judged by the rules", t.Shell), Remedy: "let bash or sh run commands: unset bash.shell",
 		}
 	}
-	if d.Verdict == policies.Ask && t.set.Headless {
-		d.Verdict, d.Code = policies.Deny, policies.CodeApprovalNeeded
-	}
 	return d
+}
+
+// Asking lists what wants a call asked about: one rule or several, since a line
+// may hold several commands. AnyCommand stands for a command that no pattern
+// speaks of.
+func (t *Tools) Asking(tool string, args json.RawMessage) []string {
+	var rules []string
+	if d := t.set.Tool(tool); d.Verdict == policies.Ask {
+		rules = append(rules, d.By.Rule)
+	}
+	var in struct {
+		Command string `json:"command"`
+	}
+	if tool != "bash" || len(t.shells) == 0 || json.Unmarshal(args, &in) != nil {
+		return rules
+	}
+	if !commands.Reads(t.Shell) {
+		rules = append(rules, AnyCommand)
+	}
+	for _, s := range t.shells {
+		for _, part := range s.rules.Judge(in.Command).Parts {
+			if part.Verdict == policies.Ask {
+				rules = append(rules, s.origin(part.Rule).Rule)
+			}
+		}
+	}
+	slices.Sort(rules)
+	return slices.Compact(rules)
+}
+
+// origin is the place of a rule of the layer, or of what it says of commands
+// that none speaks of.
+func (s shell) origin(rule string) policies.Origin {
+	if i, err := strconv.Atoi(rule); err == nil && i < len(s.layer.Rules) {
+		return s.layer.Rules[i].At
+	}
+	at := s.layer.UnlistedAt
+	if at.File == "" && len(s.layer.Rules) > 0 {
+		at = s.layer.Rules[0].At
+	}
+	return policies.Origin{Layer: s.layer.Layer, File: at.File, Line: at.Line, Column: at.Column, Rule: AnyCommand}
 }
 
 func (s shell) judge(command string) policies.Decision {
 	got := s.rules.Judge(command)
 	d := policies.Decision{
 		Verdict: got.Verdict, Code: policies.CodeDenyRule, Reason: got.Reason, Remedy: policies.Remedy(s.layer.Layer),
-		By: policies.Origin{Layer: s.layer.Layer, File: s.layer.UnlistedAt.File, Line: s.layer.UnlistedAt.Line, Column: s.layer.UnlistedAt.Column, Rule: "tools.bash"},
-	}
-	var i int
-	if n, err := fmt.Sscan(got.Rule, &i); n == 1 && err == nil && i < len(s.layer.Rules) {
-		d.By = s.layer.Rules[i].At
-	} else if len(s.layer.Rules) > 0 && d.By.File == "" {
-		d.By.File, d.By.Line, d.By.Column = s.layer.Rules[0].At.File, s.layer.Rules[0].At.Line, s.layer.Rules[0].At.Column
+		By: s.origin(got.Rule),
 	}
 	if d.Reason == "" {
 		d.Reason = "a rule for commands"
