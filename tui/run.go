@@ -2,7 +2,6 @@ package tui
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -47,8 +46,8 @@ func NeedsPlain(env []string, in io.Reader, out io.Writer) bool {
 
 // Run opens the interface and returns when the user has left it, ctx has ended
 // or a signal came; the terminal is as it was before, whichever it was. Open
-// questions are refused then. The error is nil when the user left, and a
-// [SignalError] after a signal.
+// questions are refused then. The error is nil when the user left, ctx's when
+// that ended, and a [SignalError] after a signal.
 func Run(ctx context.Context, opt Options) (err error) {
 	if opt.Env == nil {
 		opt.Env = os.Environ()
@@ -113,13 +112,10 @@ func (m *Model) leave(err error) error {
 			_, _ = fmt.Fprintln(m.opt.Output, line)
 		}
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return fmt.Errorf("the terminal interface failed: %w", err)
-	case m.quitErr != nil && !errors.Is(m.quitErr, context.Canceled):
-		return m.quitErr
 	}
-	return nil
+	return m.quitErr
 }
 
 // filter drops what would change how wide the program takes text to be: our

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/patriceckhart/zot/runtime/provider/providertest"
+	"github.com/patriceckhart/zot/tui/tuitest"
 )
 
 // A signal ends the run with the status that shells expect of it, and nothing
@@ -34,6 +35,31 @@ func TestSignalStatus(t *testing.T) {
 			frames, err := os.ReadFile(filepath.Join(dir, "ext", "frames.log"))
 			if err != nil || !strings.Contains(string(frames), `{"type":"shutdown"}`) {
 				t.Errorf("the extension was told %q (%v), want a shutdown", frames, err)
+			}
+		})
+	}
+}
+
+// The same holds at a terminal, whoever is the first to see the signal.
+func TestSignalStatusAtATerminal(t *testing.T) {
+	for _, c := range []struct {
+		sig  syscall.Signal
+		want int
+	}{{syscall.SIGTERM, 143}, {syscall.SIGHUP, 129}} {
+		t.Run(c.sig.String(), func(t *testing.T) {
+			for range 5 {
+				cmd := exec.Command(os.Args[0], "--provider", "demo")
+				cmd.Dir = t.TempDir()
+				cmd.Env = append(os.Environ(), testOnlyMain+"=1", "ZOT_HOME="+t.TempDir(), "HOME="+cmd.Dir, "TERM=xterm-256color")
+				x := tuitest.Exec(t, cmd, 80, 24)
+				x.Wait("demo")
+				if err := x.Process().Signal(c.sig); err != nil {
+					t.Fatal(err)
+				}
+				_ = x.Exit()
+				if got := cmd.ProcessState.ExitCode(); got != c.want {
+					t.Fatalf("status %d, want %d", got, c.want)
+				}
 			}
 		})
 	}
