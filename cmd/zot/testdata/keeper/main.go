@@ -3,6 +3,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"log"
 	"os"
@@ -48,6 +49,12 @@ func main() {
 			hoard = append(hoard, make([]byte, 1<<20))
 			clear(hoard[len(hoard)-1])
 		}
+	})
+	e.InterceptToolCall(func(_ string, args json.RawMessage) (allow bool, reason string) {
+		for n := 0; strings.Contains(string(args), "spin"); n++ {
+			sink = n
+		}
+		return true, ""
 	})
 	if err := e.Run(); err != nil {
 		log.Fatal(err)
