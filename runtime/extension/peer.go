@@ -72,6 +72,7 @@ type peer struct {
 	live       map[string]*liveCall               // tool calls it works on, by host id
 	ownCalls   map[string]context.CancelCauseFunc // call_tool it waits for, by its id
 	requests   int                                // host services it waits for
+	walls      <-chan struct{}                    // closed when all is heard of the walls; of the goroutine of run
 	launchTime time.Duration
 	started    time.Time
 	readyAt    time.Time
@@ -117,6 +118,7 @@ func (p *peer) run(ctx context.Context) {
 	err = p.read()
 	// The exit status belongs in the message where the extension left by itself.
 	exit := p.leave(conn, err)
+	p.awaitWalls()
 	if exit.Limit != "" {
 		p.metLimit(exit.Limit, exit.Reason)
 	}
@@ -137,7 +139,7 @@ func (p *peer) launch(ctx context.Context) (transports.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	go p.hearWalls(conn)
+	p.walls = p.hearWalls(conn)
 	// The outbox may fail while the manager is locked, hence the goroutine; it
 	// ends at once.
 	out := newOutbox(conn, p.m.opts.Limits, p.m.opts.Timeouts.Write, func(err error) { go p.disconnect(err) })

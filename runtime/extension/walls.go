@@ -2,20 +2,39 @@ package extension
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/patriceckhart/zot/policies"
 	"github.com/patriceckhart/zot/transports"
 )
 
 // hearWalls takes down what the walls around an extension keep from it: in its
-// log, for doctor, and in the log of decisions. It ends with the connection.
-func (p *peer) hearWalls(conn transports.Conn) {
+// log, for doctor, and in the log of decisions. The channel is closed when all
+// is heard, soon after the end of the connection.
+func (p *peer) hearWalls(conn transports.Conn) <-chan struct{} {
+	heard := make(chan struct{})
 	walls, ok := conn.(transports.Refuser)
 	if !ok {
-		return
+		close(heard)
+		return heard
 	}
-	for r := range walls.Refusals() {
-		p.refusedByWalls(r)
+	go func() {
+		defer close(heard)
+		for r := range walls.Refusals() {
+			p.refusedByWalls(r)
+		}
+	}()
+	return heard
+}
+
+// awaitWalls waits until all is heard of a connection that has ended: what was
+// refused is taken down before the end is.
+func (p *peer) awaitWalls() {
+	timer := time.NewTimer(leaveTime)
+	defer timer.Stop()
+	select {
+	case <-p.walls:
+	case <-timer.C:
 	}
 }
 
