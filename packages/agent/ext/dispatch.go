@@ -11,23 +11,24 @@ import (
 )
 
 // dispatch starts what a line asks for and returns at once, so that the host's
-// frames are always taken. It reports whether the line was a shutdown.
-func (r *run) dispatch(line []byte) (shutdown bool) {
+// frames are always taken. What answers a tool call or an interception is
+// returned, for the caller to run. Shutdown says that the line was one.
+func (r *run) dispatch(line []byte) (answer func(), shutdown bool) {
 	frame, err := extproto.DecodeFromHost(line)
 	if err != nil {
 		r.undecodable(line, err)
-		return false
+		return nil, false
 	}
 	switch f := frame.(type) {
 	case extproto.CommandInvoked:
 		r.handlers.Go(func() { r.answerCommand(f) })
 	case extproto.ToolCall:
 		ctx := r.startCall(f.ID)
-		r.handlers.Go(func() { r.answerTool(ctx, f) })
+		return func() { r.answerTool(ctx, f) }, false
 	case extproto.ToolCancel:
 		r.cancelCall(f.ID)
 	case extproto.EventIntercept:
-		r.handlers.Go(func() { r.reply(r.e.verdict(f)) })
+		return func() { r.reply(r.e.verdict(f)) }, false
 	case extproto.Event:
 		r.event(f)
 	case extproto.PanelKey:
@@ -41,9 +42,9 @@ func (r *run) dispatch(line []byte) (shutdown bool) {
 	case extproto.Response:
 		r.settle(f.ID, f)
 	case extproto.Shutdown:
-		return true
+		return nil, true
 	}
-	return false
+	return nil, false
 }
 
 // undecodable answers a request whose fields make no sense, so that the host

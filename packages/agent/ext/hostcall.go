@@ -141,6 +141,7 @@ func (e *Extension) ask(ctx context.Context, capability string, request, abandon
 	if err := r.out.write(request(id)); err != nil {
 		return nil, err
 	}
+	r.waits()
 	select {
 	case f := <-answer:
 		return f, nil

@@ -3,11 +3,11 @@ package ext
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/patriceckhart/zot/packages/agent/extproto"
@@ -31,10 +31,12 @@ type run struct {
 	cancel  context.CancelCauseFunc
 	greeted bool // the handshake is done; guarded by e.mu
 
-	handlers sync.WaitGroup
+	handlers sync.WaitGroup // what runs the author's code
+	handOn   atomic.Pointer[func()]
 	events   serial
 
 	mu      sync.Mutex // guards all below
+	over    bool       // nothing new enters
 	calls   map[string]context.CancelFunc
 	waiting map[string]chan extproto.Frame // requests to the host, by id
 	lastID  int
@@ -53,10 +55,9 @@ func (e *Extension) RunIO(ctx context.Context, in io.Reader, out io.Writer) erro
 	if err != nil {
 		return err
 	}
-	lines := r.read(in)
-	shutdown, err := r.serve(lines)
-	r.finish(shutdown)
-	return err
+	end := r.converse(in)
+	r.finish(end.shutdown)
+	return end.err
 }
 
 // begin makes the run of the extension.
@@ -71,99 +72,6 @@ func (e *Extension) begin(ctx context.Context, w io.Writer) (*run, error) {
 	r.out = &output{w: w, fail: r.cancel}
 	e.run = r
 	return r, nil
-}
-
-// input is a line from the host, or how the stream ended.
-type input struct {
-	line []byte
-	err  error
-}
-
-// read reads ahead one line, so that a run can end while a read is blocked.
-// Its goroutine ends with the stream, or with the next line after the run.
-func (r *run) read(in io.Reader) <-chan input {
-	lines := make(chan input)
-	go func() {
-		src := extproto.NewReader(in)
-		for {
-			line, err := src.Next()
-			select {
-			case lines <- input{line, err}:
-			case <-r.ctx.Done():
-				return
-			}
-			if err != nil {
-				return
-			}
-		}
-	}()
-	return lines
-}
-
-// next returns the next line. The error is io.EOF when the host has closed.
-func (r *run) next(lines <-chan input) ([]byte, error) {
-	select {
-	case in := <-lines:
-		if in.err != nil && !errors.Is(in.err, io.EOF) {
-			return nil, fmt.Errorf("reading from zot: %w", in.err)
-		}
-		return in.line, in.err
-	case <-r.ctx.Done():
-		return nil, context.Cause(r.ctx)
-	}
-}
-
-// serve runs the conversation to its end. It tells whether the end was a
-// shutdown frame, which wants an answer.
-func (r *run) serve(lines <-chan input) (shutdown bool, err error) {
-	hello := extproto.Hello{Name: r.e.name, Version: r.e.version, Capabilities: capabilities}
-	if err := r.out.write(hello); err != nil {
-		return false, context.Cause(r.ctx)
-	}
-	if shutdown, err := r.greet(lines); err != nil || shutdown {
-		return shutdown, err
-	}
-	r.announce()
-	for {
-		line, err := r.next(lines)
-		if errors.Is(err, io.EOF) {
-			return false, nil
-		}
-		if err != nil {
-			return false, err
-		}
-		if r.dispatch(line) {
-			return true, nil
-		}
-	}
-}
-
-// greet waits for hello_ack. Lines that are no frame known to this SDK are
-// passed over, as they are later.
-func (r *run) greet(lines <-chan input) (shutdown bool, err error) {
-	for {
-		line, err := r.next(lines)
-		if errors.Is(err, io.EOF) {
-			return false, errors.New("zot closed the connection before hello_ack")
-		}
-		if err != nil {
-			return false, err
-		}
-		frame, err := extproto.DecodeFromHost(line)
-		if err != nil {
-			r.e.Logf("waiting for hello_ack: %v", err)
-			continue
-		}
-		switch f := frame.(type) {
-		case extproto.HelloAck:
-			r.acknowledged(f)
-			return false, nil
-		case extproto.Shutdown:
-			return true, nil
-		default:
-			return false, fmt.Errorf("the first frame from zot is %s, not hello_ack", f.FrameType())
-		}
-	}
 }
 
 // acknowledged keeps what the host told, sends what had to wait for it, and
@@ -215,6 +123,9 @@ func (r *run) announce() {
 // that is about to be sent still goes out and the acknowledgement is last.
 func (r *run) finish(shutdown bool) {
 	r.cancel(ErrEnded)
+	r.mu.Lock()
+	r.over = true
+	r.mu.Unlock()
 	idle := make(chan struct{})
 	go func() { // ends with the last handler
 		r.handlers.Wait()

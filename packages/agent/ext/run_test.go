@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -248,6 +249,36 @@ func TestManyCalls(t *testing.T) {
 			if got := exttest.Text(call.Result()); got != want {
 				t.Fatalf("asked %s, got %s", want, got)
 			}
+		}
+	}
+}
+
+// Calls and questions are answered side by side, too: one that waits for
+// another, and one whose goroutine is ended, hold up nobody.
+func TestCallsRunSideBySide(t *testing.T) {
+	e := quiet("x")
+	release := make(chan struct{})
+	e.Tool("wait", "", json.RawMessage(anyObject), func(json.RawMessage) ext.ToolResult {
+		<-release
+		return ext.TextResult("released")
+	})
+	e.Tool("leave", "", json.RawMessage(anyObject), func(json.RawMessage) ext.ToolResult {
+		runtime.Goexit()
+		return ext.ToolResult{}
+	})
+	e.Tool("release", "", json.RawMessage(anyObject), func(json.RawMessage) ext.ToolResult {
+		close(release)
+		return ext.TextResult("done")
+	})
+	zot := exttest.Start(t, e)
+	calls := []*exttest.Call{zot.StartTool("wait", nil), zot.StartTool("wait", nil)}
+	zot.StartTool("leave", nil)
+	if got := exttest.Text(zot.StartTool("release", nil).Result()); got != "done" {
+		t.Errorf("release gave %q", got)
+	}
+	for _, call := range calls {
+		if got := exttest.Text(call.Result()); got != "released" {
+			t.Errorf("wait gave %q", got)
 		}
 	}
 }
