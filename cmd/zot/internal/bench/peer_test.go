@@ -9,9 +9,11 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/patriceckhart/zot/packages/agent/ext"
 	"github.com/patriceckhart/zot/runtime/extension"
 	"github.com/patriceckhart/zot/transports"
 	"github.com/patriceckhart/zot/transports/subprocess"
@@ -21,7 +23,11 @@ import (
 const peerEnv = "ZOT_BENCH_PEER"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(peerEnv) != "" {
+	switch name := os.Getenv(peerEnv); {
+	case strings.HasPrefix(name, "sdk"):
+		playSDK(name)
+		return
+	case name != "":
 		playPeer(os.Stdin, os.Stdout)
 		return
 	}
@@ -60,6 +66,13 @@ func playPeer(in io.Reader, out io.Writer) {
 	}
 }
 
+// playSDK is the same as authors write it.
+func playSDK(name string) {
+	e := ext.New(name, "1")
+	e.Tool("echo_"+name, "", json.RawMessage(`{"type":"object"}`), func(json.RawMessage) ext.ToolResult { return ext.TextResult("pong") })
+	_ = e.Run()
+}
+
 func peerEnviron(name string) []string { return append(os.Environ(), peerEnv+"="+name) }
 
 func self(b testing.TB) string {
@@ -71,12 +84,12 @@ func self(b testing.TB) string {
 	return path
 }
 
-// entries are n extensions that are this test binary.
-func entries(b testing.TB, n int) []extension.Entry {
+// entries are n extensions that are this test binary, in a role.
+func entries(b testing.TB, role string, n int) []extension.Entry {
 	path, dir := self(b), b.TempDir()
 	var all []extension.Entry
 	for i := range n {
-		name := fmt.Sprintf("peer%d", i)
+		name := fmt.Sprint(role, i)
 		all = append(all, extension.Entry{
 			Name: name, Dir: dir, DataDir: dir, Exec: path,
 			Launch: func(ctx context.Context, stderr io.Writer) (transports.Conn, error) {
@@ -92,7 +105,11 @@ func entries(b testing.TB, n int) []extension.Entry {
 // startManager starts n extensions and waits until all are ready.
 func startManager(b testing.TB, n int) *extension.Manager {
 	b.Helper()
-	all := entries(b, n)
+	return startAll(b, entries(b, "peer", n))
+}
+
+func startAll(b testing.TB, all []extension.Entry) *extension.Manager {
+	b.Helper()
 	m := extension.New(extension.Options{Plan: func() extension.Plan { return extension.Plan{Entries: all} }})
 	m.Start()
 	if late := m.WaitReady(b.Context()); len(late) > 0 {

@@ -14,8 +14,13 @@ const rounds = 10_000
 
 // BenchmarkToolCall compares a tool call through the extension manager with a
 // bare ping-pong of JSON lines with the same program, in turns of a hundred.
-func BenchmarkToolCall(b *testing.B) {
-	m := startManager(b, 1)
+func BenchmarkToolCall(b *testing.B) { compareCalls(b, startManager(b, 1)) }
+
+// BenchmarkToolCallSDK is the same for an extension written with the SDK, which
+// the ping-pong does without.
+func BenchmarkToolCallSDK(b *testing.B) { compareCalls(b, startAll(b, entries(b, "sdk", 1))) }
+
+func compareCalls(b *testing.B, m *extension.Manager) {
 	defer m.Stop(b.Context())
 	echo := m.Tools()[0]
 	p := startBare(b, "bare")
