@@ -37,11 +37,11 @@ func check(t *testing.T, file, layerName string) {
 	if !ok || !known {
 		t.Fatalf("no layer %q", layerName)
 	}
-	problems, err := config.CheckFile(settings, file, config.Options{ProjectRoot: t.TempDir()})
+	checked, err := config.CheckFile(settings, file, config.Options{ProjectRoot: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range problems {
+	for _, p := range checked.Problems {
 		t.Error(p.Render())
 	}
 	text := read(t, file)
