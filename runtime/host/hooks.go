@@ -34,7 +34,12 @@ func (k hooks) SystemPrompt(ctx context.Context) (string, error) { return k.h.pr
 
 // Begin waits for extensions that are still starting, so that they hear of the
 // first turn, the list of tools is complete and no guard is passed by.
-func (k hooks) Begin(ctx context.Context) { k.h.WaitReady(ctx) }
+func (k hooks) Begin(ctx context.Context) {
+	if settled := k.h.opts.Settled; settled != nil {
+		settled(ctx)
+	}
+	k.h.WaitReady(ctx)
+}
 
 // TurnStart asks the extensions that are subscribed.
 func (k hooks) TurnStart(ctx context.Context, step int) (by, reason string, err error) {

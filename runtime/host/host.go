@@ -72,6 +72,9 @@ type Options struct {
 	// ReadyWait bounds how long the first model request waits for extensions;
 	// 0 means 15 s.
 	ReadyWait time.Duration
+	// Settled, if not nil, waits until the session is what its user wants it to
+	// be, or ctx ends: prompts wait for it before their first turn.
+	Settled func(ctx context.Context)
 	// BuiltinCommand reports slash commands of the face, which extensions
 	// cannot have.
 	BuiltinCommand func(name string) bool

@@ -118,6 +118,9 @@ func (a *run) build(as face) error {
 		withhold: secretNames(cfg), report: a.report,
 	}
 	a.texts = &texts{run: a, asks: as.interactive, told: map[string]bool{}}
+	if as.interactive {
+		a.texts.decided = make(chan struct{})
+	}
 	a.texts.find(a.w)
 	a.builtin = a.tools()
 	ext.Request = newServices(a.planner).serve
@@ -125,7 +128,7 @@ func (a *run) build(as face) error {
 	opts := host.Options{
 		Version: version.Number, CWD: a.w.CWD, Connect: a.connect.connect,
 		Tools: a.builtin, Only: a.onlyTools(cfg), Plan: a.texts.plan, Extensions: ext,
-		SystemPrompt: a.texts.prompt, MaxSteps: cfg.MaxSteps,
+		SystemPrompt: a.texts.prompt, Settled: a.texts.settled, MaxSteps: cfg.MaxSteps,
 		Asker: as.asker, BuiltinCommand: as.commands, ReadyWait: orNone(cfg.Timeouts.ReadyWait),
 		CompactAt: cfg.Compaction.Threshold,
 	}

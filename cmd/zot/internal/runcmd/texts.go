@@ -1,6 +1,7 @@
 package runcmd
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,13 +23,32 @@ import (
 // texts are what the model is told besides the conversation: the skills and the
 // instruction files. They are looked for again with each reload.
 type texts struct {
-	run   *run
-	asks  bool // somebody is there to say whether to trust the project
-	plans int  // of extensions so far; guarded by the planner's caller
+	run  *run
+	asks bool // somebody is there to say whether to trust the project
+	// decided is closed once that was said and taken over; nil where nobody is
+	// asked.
+	decided chan struct{}
+	settles sync.Once
+	plans   int // of extensions so far; guarded by the planner's caller
 
 	mu   sync.Mutex
 	set  *skill.Set
 	told map[string]bool // lines that were said
+}
+
+// settle says that the question is out of the way. It may be called twice.
+func (t *texts) settle() { t.settles.Do(func() { close(t.decided) }) }
+
+// settled waits until the question whether to trust the project is out of the
+// way: the first prompt must not be quicker than the answer.
+func (t *texts) settled(ctx context.Context) {
+	if t.decided == nil {
+		return
+	}
+	select {
+	case <-t.decided:
+	case <-ctx.Done():
+	}
 }
 
 // skills are those of the session now.

@@ -30,35 +30,45 @@ const (
 // askTrust asks whether what the project brings may act, where something is
 // there that its user has not approved, and then loads it.
 func (d *desk) askTrust(ctx context.Context) {
-	found, g, err := d.run.w.Judge(d.run.flags.Ext, d.run.flags.NoExt, version.Number)
-	if err != nil || g.Bundle == nil {
+	defer d.run.texts.settle()
+	if !d.settleTrust(ctx, d.run.planner.workspace()) {
 		return
 	}
-	texts := d.run.texts.held(d.run.w)
+	if _, err := d.run.host.Reload(ctx, ""); err != nil {
+		d.run.host.Publish(event.Notice{Level: "error", Text: "loading the project's extensions: " + err.Error()})
+	}
+}
+
+// settleTrust asks where there is something to ask, and reports whether more may
+// act than before. What is agreed to is what was shown: bytes that changed while
+// the question stood are asked about again.
+func (d *desk) settleTrust(ctx context.Context, w *workspace.Workspace) bool {
+	found, g, err := w.Judge(d.run.flags.Ext, d.run.flags.NoExt, version.Number)
+	if err != nil || g.Bundle == nil {
+		return false
+	}
+	texts := d.run.texts.held(w)
 	if g.Change().None() && len(texts) == 0 {
-		return
+		return false
 	}
 	if _, never := g.Set.NeverTrust(); never {
-		return
+		return false
 	}
-	switch d.question(ctx, trustAsk(d.run.w.ProjectRoot, found, g, texts)) {
+	switch d.question(ctx, trustAsk(w.ProjectRoot, found, g, texts)) {
 	case trustAlways:
 		err = g.Approve(trust.NewRecord(g.Identity, g.Bundle, time.Now()))
 		if err == nil {
 			err = d.run.w.Reopen()
 		}
 	case trustOnce:
-		err = d.run.w.Trust()
+		err = d.run.w.Trust(g.Bundle.Digest)
 	default:
-		return
+		return false
 	}
 	if err != nil {
 		d.run.host.Publish(event.Notice{Level: "error", Text: "trusting this project: " + err.Error()})
-		return
 	}
-	if _, err := d.run.host.Reload(ctx, ""); err != nil {
-		d.run.host.Publish(event.Notice{Level: "error", Text: "loading the project's extensions: " + err.Error()})
-	}
+	return err == nil
 }
 
 // question puts an ask on the screen and waits; a question that is withdrawn
