@@ -19,7 +19,7 @@ func Schema() []byte {
 	top["description"] = "A layer of settings: config.json (comments and trailing commas are allowed) or config.yaml. x-zot-layers lists the layers that may set a key."
 	props := top["properties"].(map[string]any)
 	props["$schema"] = map[string]any{"type": "string", "description": "Address of this schema, for editors."}
-	props["policy"] = map[string]any{"$ref": "policy.schema.json", "x-zot-layers": anyone.Names()}
+	props["policy"] = map[string]any{"description": "What may load and what each may do; layers meet here, and the most restrictive answer holds.", "$ref": "policy.schema.json", "x-zot-layers": anyone.Names()}
 
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

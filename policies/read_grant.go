@@ -35,6 +35,19 @@ func ParsePermissions(raw json.RawMessage) (*Grant, error) {
 	return g, nil
 }
 
+// ParseLimits reads the limits of a manifest. Nothing gives none; limits that
+// are not known are passed over.
+func ParseLimits(raw json.RawMessage) (Limits, error) {
+	if text := strings.TrimSpace(string(raw)); text == "" || text == "null" {
+		return Limits{}, nil
+	}
+	g, err := ParsePermissions(json.RawMessage(`{"limits": ` + string(raw) + `}`))
+	if err != nil {
+		return Limits{}, err
+	}
+	return g.Limits, nil
+}
+
 type fieldReader = func(*document.Node, document.Pos)
 
 // grant reads the vocabulary that manifests and rules share.

@@ -3,11 +3,14 @@ package policies_test
 import (
 	"encoding/json"
 	"math/rand/v2"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/patriceckhart/zot/policies"
 	"github.com/patriceckhart/zot/schemas"
+	"github.com/patriceckhart/zot/schemas/schematest"
 )
 
 // The schema and the reader say the same: of random good policies, and of good
@@ -68,4 +71,33 @@ func TestEveryPropertyIsRead(t *testing.T) {
 	check(`{"rules": [{"match": {"KEY": 1}}]}`, policy.Defs["match"].Properties)
 	check(`{"rules": [{"grant": {"KEY": 1}}]}`, get("shared/permissions").Properties)
 	check(`{"rules": [{"grant": {"limits": {"KEY": 1}}}]}`, get("shared/limits").Properties)
+}
+
+// The schema says which layers may set a key, and the reader says the same.
+func TestLayersOfEachKey(t *testing.T) {
+	good := map[string]string{
+		"mode": `"open"`, "unlisted": `"ask"`, "enforce": `"ask"`, "audit": `"required"`, "skillTools": `"ask"`, "rules": `[]`, "tools": `{}`,
+		"require": `[{"name": "a", "source": "git+https://h.example/r"}]`, "recommend": `[{"name": "a"}]`, "trust": `{"project": "ask"}`,
+	}
+	for _, key := range schematest.Properties(t, "policy", "") {
+		value, ok := good[key]
+		if !ok {
+			t.Errorf("no sample for %q", key)
+			continue
+		}
+		listed := schematest.Layers(t, "policy", "/properties/"+key)
+		for layer := policies.Managed; layer <= policies.Local; layer++ {
+			set := loadAny(t, layers{layer: `{"` + key + `": ` + value + `}`})
+			refused := slices.ContainsFunc(set.Problems, func(p policies.Problem) bool { return p.Code == policies.CodeKeyNotAllowed })
+			if refused == slices.Contains(listed, layer.String()) {
+				t.Errorf("%s in %s: the schema lists %v, the reader refuses: %t %v", key, layer, listed, refused, set.Problems)
+			}
+		}
+		// A variable is a key in capitals: skillTools is ZOT_POLICY_SKILL_TOOLS.
+		name := "ZOT_POLICY_" + strings.ToUpper(regexp.MustCompile("[A-Z]").ReplaceAllString(key, "_$0"))
+		section, _ := policies.EnvSection([]string{name + "=" + strings.Trim(value, `"`)})
+		if known := section.Err == nil; known != slices.Contains(listed, "env") {
+			t.Errorf("%s: the schema lists %v, and %s is known: %t", key, listed, name, known)
+		}
+	}
 }

@@ -24,6 +24,8 @@ type Subject struct {
 
 	// Requests are the permissions of its manifest. Nil: it declares none.
 	Requests *Grant
+	// Limits are those of its manifest: what it expects to need at most.
+	Limits Limits
 	// Approval is what the user has approved for exactly these bytes of a
 	// project's extension. Nil: nothing.
 	Approval *Grant
@@ -65,7 +67,7 @@ type Roots struct{ Project, Data, Extension, Tmp string }
 func (s *Subject) prepare() {
 	s.source, _ = NormalizeSource(s.Source) // one that cannot be read is not known
 	s.version = parseVersion(s.Version)
-	s.asked = s.Roots.expand(AskedFor(s.Requests, s.Transport))
+	s.asked = s.Roots.expand(AskedFor(s.Requests, s.Transport)).withLimits(s.Limits)
 	s.asks = s.asked.Atoms()
 }
 

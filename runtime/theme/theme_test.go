@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/patriceckhart/zot/runtime/theme"
 	"github.com/patriceckhart/zot/schemas"
+	"github.com/patriceckhart/zot/schemas/schematest"
 )
 
 // resolve parses and resolves a text, and returns all problems as lines.
@@ -201,6 +203,26 @@ func TestFilesThatAreNoThemes(t *testing.T) {
 	var bad *schemas.FileError
 	if !errors.As(err, &bad) || !strings.Contains(err.Error(), "bad.json:2:") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// The schema names every token, and no other but those above several by dots.
+func TestSchemaAndTokensAgree(t *testing.T) {
+	tokens := map[string]bool{}
+	for _, token := range theme.Tokens {
+		tokens[string(token)] = true
+		if up, _, below := strings.Cut(string(token), "."); below {
+			tokens[up] = true
+		}
+	}
+	schematest.Same(t, "theme", "/$defs/variant", slices.Sorted(maps.Keys(tokens)))
+	for text, good := range map[string]bool{
+		`{"dark": {"md.heading": "red", "md": "#fff", "md.heading.first": 3}}`: true, `{"dark": {"muted": {"fg": "red", "bold": true}}}`: true,
+		`{"dark": {"mutde": "red"}}`: false, `{"light": {"muted": {"colour": "red"}}}`: false,
+	} {
+		if problems := schemas.Validate("theme", []byte(text)); (len(problems) == 0) != good {
+			t.Errorf("%s: %v", text, problems)
+		}
 	}
 }
 

@@ -55,7 +55,7 @@ func (l *launcher) prepare(e *extension.Entry, inOwnFolder bool) {
 		l.granted = policies.ProtocolRights() // a module has what it asks for, and never all
 	}
 	// What has every right is bounded by nothing, unless its silence refuses.
-	if l.bound != nil && (!l.granted.All || l.bound.FailsClosed(extproto.EventToolCall) || l.m.Contributes.Declared) {
+	if l.bound != nil && (!l.granted.All || l.limited() || l.bound.FailsClosed(extproto.EventToolCall) || l.m.Contributes.Declared) {
 		e.Rights = l.bound
 	}
 	if !inOwnFolder || !l.granted.All {
@@ -151,9 +151,13 @@ func (l *launcher) fromStore() (string, error) {
 
 func (l *launcher) store() lock.Store { return lock.Store{Dir: l.w.Home.StoreDir()} }
 
+// limited tells whether anybody, its manifest among them, names limits for the
+// extension.
+func (l *launcher) limited() bool { return l.bound.NamedLimits() != policies.Limits{} }
+
 func (l *launcher) maxFrame() int {
 	most := int(l.w.Settings.Config.Limits.Frame)
-	if l.bound != nil && !l.granted.All {
+	if l.bound != nil && (!l.granted.All || l.limited()) {
 		most = min(most, int(l.bound.Limits().Frame))
 	}
 	return most

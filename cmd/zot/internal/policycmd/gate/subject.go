@@ -39,6 +39,7 @@ func (g *Gate) subject(c *discovery.Candidate) policies.Subject {
 		permissions = &policies.Grant{} // discovery has reported the manifest
 	}
 	s.Requests = permissions
+	s.Limits, _ = policies.ParseLimits(m.Limits) // likewise
 	file := g.lockOf(s.Scope)
 	if g.needsDigest(s, file) {
 		s.Digest = g.digest(c)
