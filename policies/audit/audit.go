@@ -208,9 +208,9 @@ func rotate(path string) {
 
 // A ChainError says where a log is not as it was written.
 type ChainError struct {
-	File   string
-	Line   int
-	Reason string
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Reason string `json:"reason"`
 }
 
 func (e *ChainError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Reason) }
@@ -218,7 +218,11 @@ func (e *ChainError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.
 // Verify reads a log and checks its chain. It returns the number of records and
 // the hash of the last. The first line may continue an older file. The error is
 // a *ChainError at the first line that does not follow from the one before.
-func Verify(path string) (n int, last string, err error) {
+func Verify(path string) (n int, last string, err error) { return verify(path, "", false) }
+
+// verify also checks, where follows is set, that the first line follows from
+// the hash before.
+func verify(path, before string, follows bool) (n int, last string, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, "", nil
@@ -237,7 +241,7 @@ func Verify(path string) (n int, last string, err error) {
 		switch {
 		case !ok:
 			return n, last, &ChainError{path, number, "the line is not as it was written"}
-		case n > 0 && prev != last:
+		case n > 0 && prev != last, n == 0 && follows && prev != before:
 			return n, last, &ChainError{path, number, "the line does not follow from the one before: something was taken out or put in"}
 		}
 		n, last = n+1, hash

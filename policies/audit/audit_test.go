@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -133,5 +134,50 @@ func TestALogThatCannotBeWritten(t *testing.T) {
 	}
 	if _, err := audit.Open(home.Home(dir)); err == nil || !strings.Contains(err.Error(), "opening audit log") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// The chain goes through the older files, oldest first.
+func TestTheChainGoesThroughAllFiles(t *testing.T) {
+	h := home.Home(t.TempDir())
+	path := h.AuditFile()
+	if chain, err := audit.VerifyAll(path); err != nil || len(chain.Files) != 0 {
+		t.Fatalf("without a log: %+v, %v", chain, err)
+	}
+	l := open(t, h)
+	for i := range 6 {
+		if err := l.Append(record(fmt.Sprint(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The first two lines are an older file, the next two a younger one.
+	text, _ := os.ReadFile(path)
+	lines := strings.SplitAfter(string(text), "\n")
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(path+".2", lines[0]+lines[1])
+	write(path+".1", lines[2]+lines[3])
+	write(path, lines[4]+lines[5])
+	chain, err := audit.VerifyAll(path)
+	if err != nil || chain.Records != 6 || !slices.Equal(chain.Files, []string{path + ".2", path + ".1", path}) {
+		t.Errorf("%+v, %v", chain, err)
+	}
+	for name, change := range map[string]func(){
+		path + ".1:1": func() { write(path+".1", lines[3]) },                                               // one is missing between two files
+		path + ":1":   func() { write(path+".1", lines[2]+lines[3]); write(path, lines[5]) },               // likewise
+		path + ".2:2": func() { write(path+".2", lines[0]+strings.Replace(lines[1], "deny", "allow", 1)) }, // one was changed
+	} {
+		change()
+		var broken *audit.ChainError
+		if _, err := audit.VerifyAll(path); !errors.As(err, &broken) || !strings.HasPrefix(err.Error(), name) {
+			t.Errorf("want %s, got %v", name, err)
+		}
+		write(path+".2", lines[0]+lines[1])
+		write(path+".1", lines[2]+lines[3])
+		write(path, lines[4]+lines[5])
 	}
 }

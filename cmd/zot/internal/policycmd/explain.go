@@ -89,6 +89,9 @@ func explainOne(p *place, ext *discovery.Candidate, use string) (explanation, er
 		for _, known := range policies.Capabilities {
 			names = append(names, string(known))
 		}
+		if name, _, _ := strings.Cut(use, "="); schemas.Nearest(name, names) != "" {
+			return x, usage("--cap %q: did you mean %q?", use, schemas.Nearest(name, names))
+		}
 		return x, usage("--cap %q: write a capability, perhaps with =VALUE; there are %s", use, strings.Join(names, ", "))
 	}
 	x.Capability, x.Value = capability, value

@@ -59,7 +59,7 @@ func New(d Deps) *cobra.Command {
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	c.placeFlags(root)
-	root.AddCommand(c.initCmd(), c.checkCmd(), c.explainCmd(), c.showCmd())
+	root.AddCommand(c.initCmd(), c.checkCmd(), c.explainCmd(), c.showCmd(), c.auditCmd())
 	return root
 }
 

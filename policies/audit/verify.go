@@ -1,0 +1,44 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// A Chain is what [VerifyAll] found.
+type Chain struct {
+	Files   []string `json:"files"` // oldest first
+	Records int      `json:"records"`
+	Last    string   `json:"last,omitempty"` // hash of the last record
+	// Broken says where the chain ends, if it is not whole.
+	Broken *ChainError `json:"broken,omitempty"`
+}
+
+// VerifyAll checks the log at path together with the older files beside it, and
+// that each goes on where the one before ends. The error is a *ChainError where
+// the chain is broken.
+func VerifyAll(path string) (Chain, error) {
+	chain := Chain{Files: []string{}}
+	for i := Kept; i >= 0; i-- {
+		file := path
+		if i > 0 {
+			file = fmt.Sprintf("%s.%d", path, i)
+		}
+		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		n, last, err := verify(file, chain.Last, len(chain.Files) > 0)
+		chain.Files = append(chain.Files, file)
+		chain.Records += n
+		if last != "" {
+			chain.Last = last
+		}
+		if err != nil {
+			errors.As(err, &chain.Broken)
+			return chain, err
+		}
+	}
+	return chain, nil
+}
