@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(testOnlyMain) != "" {
 		os.Exit(cli.Main(os.Args[1:]))
 	}
-	testscript.Main(m, map[string]func(){
+	testscript.Main(withModules{m}, map[string]func(){
 		"zot":       func() { os.Exit(cli.Main(os.Args[1:])) },
 		"scripted":  func() { os.Exit(extensiontest.Main(os.Args[1:])) },
 		"pick":      func() { os.Exit(pick(os.Args[1:], os.Stdout, os.Stderr)) },
@@ -60,10 +60,29 @@ func TestScenarios(t *testing.T) {
 				Dir: dir, Setup: setup, Condition: condition, RequireExplicitExec: true,
 				Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 					"model": modelCmd(t), "requests": requestsCmd, "waitfor": waitforCmd, "asked": askedCmd, "gone": goneCmd, "readenv": readenvCmd, "readme": readmeCmd, "build": buildCmd,
-					"terminal": terminalCmd(t),
+					"terminal": terminalCmd(t), "module": moduleCmd, "compiled": compiledCmd,
 				},
 			})
 		})
+	}
+}
+
+// patience are the bounds of what an extension is waited for, which no
+// scenario reaches unless it wants to.
+var patience = map[string]string{
+	"HELLO": "5m", "READY": "5m", "READY_WAIT": "5m", "AUTO_READY": "1m",
+	"COMMAND": "5m", "TOOL": "5m", "INTERCEPT": "5m", "WRITE": "5m",
+}
+
+// waitTime is how long a scenario waits for what has to come.
+const waitTime = 5 * time.Minute
+
+// await waits for a condition.
+func await(ts *testscript.TestScript, holds func() bool, failure string, args ...any) {
+	for end := time.Now().Add(waitTime); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			ts.Fatalf(failure, args...)
+		}
 	}
 }
 
@@ -84,7 +103,13 @@ func setup(env *testscript.Env) error {
 	env.Setenv("USERPROFILE", user)
 	env.Setenv("ZOT_HOME", filepath.Join(env.WorkDir, "state"))
 	env.Setenv("HTTP_PROXY", "")
-	env.Setenv("ZOT_TIMEOUTS_READY_WAIT", "5m") // a busy machine compiles modules slowly
+	// How fast the machine is makes no difference: a scenario in which a time
+	// passes sets it.
+	for name, bound := range patience {
+		env.Setenv("ZOT_TIMEOUTS_"+name, bound)
+	}
+	// With the race detector, a program would sleep for a second when it ends.
+	env.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
 	examples, err := filepath.Abs("../../examples")
 	if err != nil {
 		return err
@@ -153,14 +178,10 @@ func waitforCmd(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: waitfor FILE [TEXT]")
 	}
 	path := ts.MkAbs(args[0])
-	for range 2000 {
+	await(ts, func() bool {
 		text, err := os.ReadFile(path)
-		if err == nil && (len(args) == 1 || strings.Contains(string(text), args[1])) {
-			return
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	ts.Fatalf("%s did not come", strings.Join(args, " with "))
+		return err == nil && (len(args) == 1 || strings.Contains(string(text), args[1]))
+	}, "%s did not come", strings.Join(args, " with "))
 }
 
 // askedCmd waits until the model was asked so many times.
@@ -171,13 +192,7 @@ func askedCmd(ts *testscript.TestScript, neg bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	srv := *ts.Value(serverKey{}).(**providertest.Server)
-	for range 2000 {
-		if len(srv.Requests()) >= want {
-			return
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	ts.Fatalf("the model was asked %d times, not %d", len(srv.Requests()), want)
+	await(ts, func() bool { return len(srv.Requests()) >= want }, "the model was not asked %d times", want)
 }
 
 // readenvCmd sets a variable to what a file, or stdout, holds.
@@ -194,13 +209,9 @@ func goneCmd(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: gone PIDFILE")
 	}
 	pid := strings.TrimSpace(ts.ReadFile(args[0]))
-	for range 2000 {
+	await(ts, func() bool {
 		// One that ended and that nobody has asked about yet counts as gone.
 		stat, err := os.ReadFile("/proc/" + pid + "/stat")
-		if err != nil || strings.Contains(string(stat), ") Z ") {
-			return
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	ts.Fatalf("process %s is still there", pid)
+		return err != nil || strings.Contains(string(stat), ") Z ")
+	}, "process %s is still there", pid)
 }

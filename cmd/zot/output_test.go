@@ -33,7 +33,7 @@ func TestOutputCannotBeWritten(t *testing.T) {
 				go func() { _ = cmd.Wait(); close(done) }()
 				select {
 				case <-done:
-				case <-time.After(20 * time.Second):
+				case <-time.After(5 * time.Minute):
 					_ = cmd.Process.Kill()
 					<-done
 					t.Fatal("it hangs")
@@ -111,7 +111,7 @@ func startZot(t *testing.T, model, mode string, out *os.File) (*exec.Cmd, string
 	if in != nil {
 		cmd.Stdin = in
 	}
-	cmd.Env = append(os.Environ(), testOnlyMain+"=1", "HOME="+dir, "ZOT_HOME="+t.TempDir(), "ZOT_API_KEY=k")
+	cmd.Env = append(os.Environ(), testOnlyMain+"=1", "HOME="+dir, "ZOT_HOME="+t.TempDir(), "ZOT_API_KEY=k", "ZOT_TIMEOUTS_SHUTDOWN=1m")
 	stderr := &bytes.Buffer{}
 	cmd.Stderr = stderr
 	if err := cmd.Start(); err != nil {

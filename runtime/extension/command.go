@@ -155,7 +155,7 @@ func (p *peer) notSent(ctx context.Context, ch <-chan answer, err error) error {
 	if errors.As(err, new(*transports.FrameTooLongError)) {
 		return refused
 	}
-	end := time.NewTimer(leaveTime)
+	end := time.NewTimer(2 * leaveTime)
 	defer end.Stop()
 	select {
 	case got := <-ch:

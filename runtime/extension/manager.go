@@ -155,22 +155,34 @@ func (m *Manager) reportLoading() {
 // WaitReady waits until every extension, or each of the named ones, is ready or
 // has failed, or ctx ends; it names those that were still on their way then.
 func (m *Manager) WaitReady(ctx context.Context, names ...string) (late []string) {
+	return m.wait(ctx, names, func(p *peer) chan struct{} { return p.settled })
+}
+
+// WaitGone waits until nothing is left of any extension, or of the named ones.
+// It returns those that still run when ctx ended.
+func (m *Manager) WaitGone(ctx context.Context, names ...string) (alive []string) {
+	return m.wait(ctx, names, func(p *peer) chan struct{} { return p.gone })
+}
+
+// wait waits for a channel of every extension, or of the named ones, to be
+// closed, and returns those of which it was not when ctx ended.
+func (m *Manager) wait(ctx context.Context, names []string, of func(*peer) chan struct{}) (others []string) {
 	for _, p := range m.snapshot() {
 		if len(names) > 0 && !slices.Contains(names, p.entry.Name) {
 			continue
 		}
 		select {
-		case <-p.settled:
+		case <-of(p):
 			continue
 		default:
 		}
 		select {
-		case <-p.settled:
+		case <-of(p):
 		case <-ctx.Done():
-			late = append(late, p.entry.Name)
+			others = append(others, p.entry.Name)
 		}
 	}
-	return late
+	return others
 }
 
 func (m *Manager) snapshot() []*peer {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -141,8 +142,8 @@ func (p *peer) launch(ctx context.Context) (transports.Conn, error) {
 	}
 	p.walls = p.hearWalls(conn)
 	// The outbox may fail while the manager is locked, hence the goroutine; it
-	// ends at once.
-	out := newOutbox(conn, p.m.opts.Limits, p.m.opts.Timeouts.Write, func(err error) { go p.disconnect(err) })
+	// ends within leaveTime.
+	out := newOutbox(conn, p.m.opts.Limits, p.m.opts.Timeouts.Write, func(err error) { go p.unwritable(conn, err) })
 	stopping := false
 	p.m.update(func(*effects) {
 		p.conn, p.stream, p.out, p.started = conn, newStream(conn), out, time.Now()
@@ -182,6 +183,27 @@ func (p *peer) leave(conn transports.Conn, readErr error) transports.Exit {
 
 // leaveTime is how long an extension may live after its output has ended.
 const leaveTime = time.Second
+
+// unwritable ends the connection to an extension that nothing can be written
+// to. One that has closed its input is most likely leaving, and gets a moment,
+// so that its own exit status is what is reported; one that is being stopped
+// has a reason already.
+func (p *peer) unwritable(conn transports.Conn, err error) {
+	switch {
+	case errors.Is(err, transports.ErrClosed):
+		return
+	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, errQueueFull):
+		p.disconnect(err)
+		return
+	}
+	timer := time.NewTimer(leaveTime)
+	defer timer.Stop()
+	select {
+	case <-conn.Done(): // the reader takes it down
+	case <-timer.C:
+		p.disconnect(err)
+	}
+}
 
 // disconnect ends the connection for a reason; the reader then takes the peer
 // down. It never blocks.

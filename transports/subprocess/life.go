@@ -13,6 +13,9 @@ const (
 	// for the case that something else holds them open.
 	linger = 100 * time.Millisecond
 
+	// lastWords is how long who writes down its standard error may take then.
+	lastWords = 2 * time.Second
+
 	// leftoverTerm is what is left of the group is given to go by itself, and
 	// leftoverKill what the system is given to remove it when killed. Zombies
 	// that nobody reaps stay for ever, so there is an end to that wait.
@@ -42,7 +45,7 @@ func (c *Conn) await() {
 // awaitStderr waits until the last words are in. A log that blocks may not
 // delay the news of the death.
 func (c *Conn) awaitStderr() {
-	timer := time.NewTimer(2 * linger)
+	timer := time.NewTimer(lastWords)
 	defer timer.Stop()
 	select {
 	case <-c.drained:

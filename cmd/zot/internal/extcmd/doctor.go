@@ -26,13 +26,15 @@ const (
 	// othersWait is how long those are waited for that were not asked about:
 	// what they register may be in the way of the one that was.
 	othersWait = 3 * time.Second
-	// afterReady is how long they are watched then: many a program that is
-	// ready ends right away, because nothing in it waits for more.
-	afterReady = 300 * time.Millisecond
+	// watchTime is how long they are watched then unless told otherwise: many a
+	// program that is ready ends right away, because nothing in it waits for
+	// more.
+	watchTime = 500 * time.Millisecond
 )
 
 func (c *command) doctorCmd() *cobra.Command {
 	var explicit []string
+	var watch time.Duration
 	cmd := &cobra.Command{
 		Use:   "doctor [NAME]",
 		Short: "Start extensions as zot would, and say what is wrong",
@@ -40,6 +42,9 @@ func (c *command) doctorCmd() *cobra.Command {
 on the one called NAME: whether its manifest is good, why it is not loaded, how
 its start went, what it registered and who else has the name, and what was kept
 from it. Then everything is stopped again. No model is asked, and no tool runs.
+
+An extension that ends by itself within half a second of being ready has an
+error; --watch gives those more time that end later.
 
 Status 1 where an extension has an error, is not ready in time, or has a
 warning. One that is disabled, shadowed or held back is no fault.`,
@@ -50,15 +55,16 @@ warning. One that is disabled, shadowed or held back is no fault.`,
 			if len(args) > 0 {
 				name = args[0]
 			}
-			return c.doctor(cmd.Context(), explicit, name)
+			return c.doctor(cmd.Context(), explicit, name, watch)
 		},
 	}
 	c.jsonFlag(cmd)
 	cmd.Flags().StringArrayVarP(&explicit, "ext", "e", nil, "a folder to look at as if given to zot itself")
+	cmd.Flags().DurationVar(&watch, "watch", watchTime, "how long to see whether those that are ready stay")
 	return cmd
 }
 
-func (c *command) doctor(ctx context.Context, explicit []string, name string) error {
+func (c *command) doctor(ctx context.Context, explicit []string, name string, watch time.Duration) error {
 	w, err := c.open()
 	if err != nil {
 		return err
@@ -70,7 +76,7 @@ func (c *command) doctor(ctx context.Context, explicit []string, name string) er
 	if err != nil {
 		return err
 	}
-	c.await(ctx, r, name, about)
+	c.await(ctx, r, name, about, watch)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -111,8 +117,9 @@ func (c *command) asked(w *workspace.Workspace, found discovery.Plan, name strin
 	return about, nil
 }
 
-// await waits until the start is over, as far as the report needs it.
-func (c *command) await(ctx context.Context, r *runcmd.Rehearsal, name string, about []*discovery.Candidate) {
+// await waits until the start is over, as far as the report needs it, and
+// watches what runs then for a while, or until none of it is left.
+func (c *command) await(ctx context.Context, r *runcmd.Rehearsal, name string, about []*discovery.Candidate, watch time.Duration) {
 	var names []string
 	for _, candidate := range about {
 		names = append(names, candidate.Name)
@@ -129,10 +136,9 @@ func (c *command) await(ctx context.Context, r *runcmd.Rehearsal, name string, a
 		r.WaitReady(others)
 		cancel()
 	}
-	select {
-	case <-time.After(afterReady):
-	case <-ctx.Done():
-	}
+	watching, cancel := context.WithTimeout(ctx, watch)
+	defer cancel()
+	r.WaitGone(watching, names...)
 }
 
 // A Status is the state of an extension in one word.
