@@ -117,13 +117,15 @@ func (p *peer) run(ctx context.Context) {
 	hello := time.AfterFunc(p.m.opts.Timeouts.Hello, p.helloOverdue)
 	defer hello.Stop()
 	err = p.read()
-	// The exit status belongs in the message where the extension left by itself.
+	// The exit status belongs in the message where the extension left by itself;
+	// what then cannot be written to it any more is no cause.
+	cause := p.disconnected()
 	exit := p.leave(conn, err)
 	p.awaitWalls()
 	if exit.Limit != "" {
 		p.metLimit(exit.Limit, exit.Reason)
 	}
-	p.down(p.explain(err, exit))
+	p.down(p.explain(err, cause, exit))
 }
 
 // launch starts the process; few do at a time, so that a machine with little
@@ -228,10 +230,10 @@ func (p *peer) disconnected() error {
 
 // explain puts the end of a connection in words: what zot did to it, or how it
 // left, with the last lines it wrote to its standard error.
-func (p *peer) explain(readErr error, exit transports.Exit) error {
+func (p *peer) explain(readErr, cause error, exit transports.Exit) error {
 	var what string
 	var tooLong *transports.FrameTooLongError
-	switch cause := p.disconnected(); {
+	switch {
 	case errors.As(readErr, &tooLong):
 		what = fmt.Sprintf("disconnected: %v", readErr)
 	case errors.As(readErr, new(*protocolError)):
