@@ -41,8 +41,12 @@ func (d *desk) Extensions(context.Context) ([]tui.ExtensionRow, error) {
 	return rows, nil
 }
 
-// Reload implements tui.Extensions.
+// Reload implements tui.Extensions. What of the project changed since its user
+// agreed is asked about first.
 func (d *desk) Reload(ctx context.Context, name string) (tui.ReloadReport, error) {
+	if w, err := d.run.w.Again(); err == nil {
+		d.settleTrust(ctx, w)
+	}
 	r, err := d.run.host.Reload(ctx, name)
 	out := tui.ReloadReport{Stopped: r.Stopped, Loaded: r.Loaded, Ready: r.Ready}
 	for _, f := range r.Errors {

@@ -25,6 +25,8 @@ type Options struct {
 	CWD   string // --cwd; empty takes the process's own
 	Home  string // --home; empty looks further
 	Trust bool   // --trust: this project is trusted for this run
+	// TrustDigest trusts exactly one bundle for this run.
+	TrustDigest string
 	// Headless says that nobody can be asked.
 	Headless bool
 	Flags    []config.Override
@@ -93,7 +95,7 @@ func (w *Workspace) load(o Options) error {
 func (w *Workspace) gateOptions() gate.Options {
 	return gate.Options{
 		Home: w.Home, ProjectRoot: w.ProjectRoot, UserHome: w.UserHome, Settings: w.Settings,
-		Environ: w.Environ, Headless: w.opts.Headless, Trust: w.opts.Trust, Unenforced: Unenforced, Enforced: Enforced,
+		Environ: w.Environ, Headless: w.opts.Headless, Trust: w.opts.Trust, TrustDigest: w.opts.TrustDigest, Unenforced: Unenforced, Enforced: Enforced,
 	}
 }
 
@@ -106,9 +108,9 @@ func (w *Workspace) Again() (*Workspace, error) {
 	return fresh, fresh.load(w.opts)
 }
 
-// Trust goes on with the project trusted, as its user just said.
-func (w *Workspace) Trust() error {
-	w.opts.Trust = true
+// Trust goes on with the project trusted, as long as it is what its digest says.
+func (w *Workspace) Trust(digest string) error {
+	w.opts.TrustDigest = digest
 	return w.load(w.opts)
 }
 

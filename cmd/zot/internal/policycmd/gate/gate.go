@@ -35,8 +35,10 @@ type Options struct {
 	Mode string
 	// Headless says that nobody can be asked.
 	Headless bool
-	// Trust says that the project is trusted for this run.
-	Trust bool
+	// Trust says that the project is trusted for this run, and TrustDigest that it
+	// is as long as its bundle has this digest.
+	Trust       bool
+	TrustDigest string
 	// Unenforced lists what this system cannot hold a candidate to that has these
 	// rights; nil: all is enforced.
 	Unenforced func(*discovery.Candidate, *policies.Grant) []string

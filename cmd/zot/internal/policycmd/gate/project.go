@@ -24,7 +24,7 @@ func (g *Gate) project() {
 	digest := variable(o.Environ, DigestVariable)
 	switch {
 	case g.BundleErr != nil:
-	case o.Trust:
+	case o.Trust, o.TrustDigest != "" && o.TrustDigest == g.Bundle.Digest:
 		g.Trusted, g.TrustedBy = true, "flag"
 	case digest != "" && digest == g.Bundle.Digest:
 		g.Trusted, g.TrustedBy = true, "digest"
