@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -364,6 +365,21 @@ func TestManagedFilesOfOthersDoNotCount(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	// Whoever can write the folder can take the file away, which must not open
+	// what it closed.
+	if err := errors.Join(os.Chmod(w.managed, 0o777), os.Remove(w.path(config.Managed))); err != nil {
+		t.Fatal(err)
+	}
+	s = w.load()
+	w.wantProblems(s, "others can write it; run chmod go-w on it (ZP064)")
+	if len(s.Policy) != 1 || !s.Policy[0].Insecure {
+		t.Errorf("policy %+v", s.Policy)
+	}
+	if err := os.Chmod(w.managed, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s = w.load()
+	w.wantProblems(s)
 }
 
 func TestVariablesAreTypedByTheirSetting(t *testing.T) {

@@ -129,6 +129,12 @@ func (l *loader) file(layer Layer, dir string) {
 	if err == nil {
 		data, err = home.ReadFile(path, document.MaxSize)
 	}
+	if errors.Is(err, fs.ErrNotExist) && layer == Managed {
+		// In a folder that others can write the file may have been taken away.
+		if owner := l.o.CheckOwner(dir); owner != nil && !errors.Is(owner, fs.ErrNotExist) {
+			err, section.Insecure = owner, true
+		}
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		l.s.Files = append(l.s.Files, found)

@@ -2,17 +2,22 @@ package config
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
 )
 
-// CheckOwner refuses a managed file that others than administrators could have
-// written: the file and its folder must belong to the system or to
+// CheckOwner refuses a managed file or folder that others than administrators
+// could have written: it and the folder of a file must belong to the system or to
 // administrators, and grant writing to nobody else.
 func CheckOwner(path string) error {
-	for _, p := range []string{path, filepath.Dir(path)} {
+	all := []string{path}
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		all = append(all, filepath.Dir(path))
+	}
+	for _, p := range all {
 		if err := checkSecurity(p); err != nil {
 			return err
 		}

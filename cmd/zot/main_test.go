@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 		os.Exit(cli.Main(os.Args[1:]))
 	}
 	testscript.Main(withModules{m}, map[string]func(){
-		"zot":       func() { os.Exit(cli.Main(os.Args[1:])) },
+		"zot":       func() { managedOfScenario(); os.Exit(cli.Main(os.Args[1:])) },
 		"scripted":  func() { os.Exit(extensiontest.Main(os.Args[1:])) },
 		"pick":      func() { os.Exit(pick(os.Args[1:], os.Stdout, os.Stderr)) },
 		"fakemodel": func() { os.Exit(providertest.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/patriceckhart/zot/cmd/zot/internal/version"
-	"github.com/patriceckhart/zot/config/home"
+	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
 	"github.com/patriceckhart/zot/runtime/auth"
 	"github.com/patriceckhart/zot/transports/confine"
 	"github.com/patriceckhart/zot/tui"
@@ -124,7 +124,7 @@ func (v *visit) sandbox() {
 	} else {
 		v.add("WebAssembly", Hint, "no compiler for "+runtime.GOOS+"/"+runtime.GOARCH, "extensions that are modules do not run here")
 	}
-	v.add("administrator", Info, home.ManagedDir()+v.managed(), "")
+	v.add("administrator", Info, workspace.ManagedDir()+v.managed(), "")
 }
 
 // managed says whether the administrator's folder has settings.

@@ -126,7 +126,7 @@ func locate(o Options) (*Workspace, error) {
 	}
 	w.ProjectRoot = home.ProjectRoot(w.CWD, w.UserHome)
 	// What is wrong with the administrator's file is said when settings are read.
-	managed, from, _ := config.ManagedHome(home.ManagedDir(), nil)
+	managed, from, _ := config.ManagedHome(ManagedDir(), managedOwner)
 	var err error
 	w.Home, w.HomeOrigin, err = home.Resolve(home.Options{
 		Flag: o.Home, Getenv: os.LookupEnv, Managed: managed, ManagedFrom: from,
@@ -137,7 +137,7 @@ func locate(o Options) (*Workspace, error) {
 
 func (w *Workspace) configOptions(trusted bool) config.Options {
 	return config.Options{
-		Home: w.Home, ManagedDir: home.ManagedDir(), ProjectRoot: w.ProjectRoot, ProjectTrusted: trusted,
+		Home: w.Home, ManagedDir: ManagedDir(), CheckOwner: managedOwner, ProjectRoot: w.ProjectRoot, ProjectTrusted: trusted,
 		ProjectID: discovery.ProjectID(w.ProjectRoot), Environ: w.Environ, Flags: w.opts.Flags,
 		UserHome: w.UserHome, CWD: w.CWD,
 	}
