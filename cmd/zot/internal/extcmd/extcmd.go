@@ -112,7 +112,14 @@ func (c *command) scopeFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&c.scope, "scope", "", "where the extension is: project or global")
 }
 
-func (c *command) open() (*workspace.Workspace, error) { return c.Open(c.home, c.cwd) }
+// open finds the place to work in, and says what is wrong with its settings.
+func (c *command) open() (*workspace.Workspace, error) {
+	w, err := c.Open(c.home, c.cwd)
+	if err == nil {
+		w.Show(c.Streams.Err)
+	}
+	return w, err
+}
 
 // everything finds the extensions of the project and of zot's home, whatever
 // the settings say of loading them: those too can be removed or switched.

@@ -40,7 +40,7 @@ Status 20 where a policy cannot be read, 1 where a test fails.`,
 }
 
 func (c *command) checkAll() error {
-	p, err := c.open()
+	p, err := c.find()
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,6 @@ func (c *command) explain(name, use string) error {
 	if err != nil {
 		return err
 	}
-	c.complain(p.gate.Set)
 	ext, err := p.pick(name)
 	if err != nil {
 		return err
@@ -178,7 +177,6 @@ func (c *command) show(effective bool, layer string) error {
 	if err != nil {
 		return err
 	}
-	c.complain(p.gate.Set)
 	if effective {
 		return c.showEffective(p)
 	}

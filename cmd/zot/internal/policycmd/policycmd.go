@@ -117,7 +117,16 @@ type place struct {
 	gate *gate.Gate
 }
 
+// open finds the place to work in, and says what is wrong with its settings.
 func (c *command) open() (*place, error) {
+	p, err := c.find()
+	if err == nil {
+		p.Show(c.Streams.Err)
+	}
+	return p, err
+}
+
+func (c *command) find() (*place, error) {
 	w, err := c.Open(c.home, c.cwd)
 	if err != nil {
 		return nil, err
@@ -163,14 +172,6 @@ func (c *command) printJSON(v any) error {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)
-}
-
-// complain prints the faults of the policy sections, in the manner of a
-// compiler.
-func (c *command) complain(set *policies.Set) {
-	for _, p := range set.Problems {
-		fmt.Fprint(c.Streams.Err, p.Render())
-	}
 }
 
 // errFailed ends the command with status 1 where all has been said already.

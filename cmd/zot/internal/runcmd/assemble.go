@@ -63,6 +63,7 @@ func assemble(f *Flags, s *iostreams.Streams, as face) (*run, error) {
 		return nil, err
 	}
 	w.Complain(s.Err)
+	w.ComplainOfPolicy(s.Err)
 	if err := w.Home.Ensure(); err != nil {
 		return nil, err
 	}
