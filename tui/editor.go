@@ -48,7 +48,10 @@ func (m *Model) lend(run func(io.Reader, io.Writer, io.Writer) error, then func(
 		m.input.pause()
 	}
 	m.do(tea.Exec(&borrowed{input: m.input, run: run}, func(err error) tea.Msg {
-		return doneMsg{func(m *Model) { then(m, err) }}
+		return doneMsg{func(m *Model) {
+			m.resendPictures()
+			then(m, err)
+		}}
 	}))
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"github.com/patriceckhart/zot/tui/keys"
+	"github.com/patriceckhart/zot/tui/picture"
 	"github.com/patriceckhart/zot/tui/style"
 )
 
@@ -42,7 +43,7 @@ func TerminalFacts(env []string, out io.Writer, bindings map[string]string) []Fa
 	if e.ascii {
 		utf8 = Fact{Name: "UTF-8", Value: "no", Advice: "LC_ALL, LC_CTYPE or LANG names another encoding; set LANG=C.UTF-8 for full glyphs"}
 	}
-	facts = append(facts, utf8, multiplexer(e), Fact{Name: "pictures", Value: yesNo(e.graphicsOf() != nil)})
+	facts = append(facts, utf8, multiplexer(e), Fact{Name: "pictures", Value: yesNo(picture.Of(e.vars) != picture.None)})
 	if _, problems := keys.NewMap(bindings); len(problems) > 0 {
 		facts = append(facts, Fact{Name: "keymap", Value: fmt.Sprintf("%d problems", len(problems)), Advice: strings.Join(problems, "\n")})
 	} else {

@@ -1,14 +1,9 @@
 package tui
 
 import (
-	"bytes"
-	"image"
-	"image/png"
 	"io"
 	"strings"
 	"testing"
-
-	"github.com/patriceckhart/zot/runtime/message"
 )
 
 func TestTerminalFacts(t *testing.T) {
@@ -34,43 +29,6 @@ func TestLocale(t *testing.T) {
 	} {
 		if got := !readEnvironment(tc.env).ascii; got != tc.want {
 			t.Errorf("%v: %v", tc.env, got)
-		}
-	}
-}
-
-func TestGraphics(t *testing.T) {
-	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 200, 200))); err != nil {
-		t.Fatal(err)
-	}
-	img := message.Image{MIMEType: "image/png", Data: bytes.Repeat(b.Bytes(), 40)}
-	for _, tc := range []struct {
-		env    []string
-		starts string
-	}{
-		{[]string{"TERM=xterm-kitty"}, "\x1b_Ga=T,f=100,m=1;"},
-		{[]string{"TERM_PROGRAM=WezTerm"}, "\x1b]1337;File=inline=1;"},
-		{[]string{"TERM=xterm-kitty", "TMUX=x"}, ""},
-		{[]string{"TERM=xterm"}, ""},
-	} {
-		draw := readEnvironment(tc.env).graphicsOf()
-		if draw == nil {
-			if tc.starts != "" {
-				t.Errorf("%v: no pictures", tc.env)
-			}
-			continue
-		}
-		var out strings.Builder
-		if err := draw(&out, img); err != nil {
-			t.Fatal(err)
-		}
-		if !strings.HasPrefix(out.String(), tc.starts) {
-			t.Errorf("%v: starts with %q", tc.env, out.String()[:40])
-		}
-		for _, part := range strings.Split(out.String(), "\x1b_G") {
-			if strings.HasPrefix(tc.starts, "\x1b_G") && len(part) > kittyChunk+40 {
-				t.Errorf("a piece of %d bytes", len(part))
-			}
 		}
 	}
 }

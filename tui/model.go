@@ -56,6 +56,8 @@ type Model struct {
 	ticking   bool
 	opens     int // counts dialogs asked for, so that a late one does not open
 
+	pictures inlinePictures
+
 	pastes *pasteStore
 	input  pauser
 
@@ -106,6 +108,7 @@ func (m *Model) Init() tea.Cmd {
 	if m.opt.Theme != "" {
 		cmds = append(cmds, m.loadTheme(m.opt.Theme))
 	}
+	m.showPictures()
 	m.draw()
 	return tea.Batch(append(cmds, m.takeCmds()...)...)
 }
@@ -113,6 +116,7 @@ func (m *Model) Init() tea.Cmd {
 // Update takes one message, and draws.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.handle(msg)
+	m.showPictures()
 	m.draw()
 	return m, tea.Batch(m.takeCmds()...)
 }

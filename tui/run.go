@@ -76,7 +76,7 @@ func Run(ctx context.Context, opt Options) (err error) {
 	if pause != nil {
 		pause.pause()
 	}
-	_, _ = io.WriteString(opt.Output, exitModes) // the terminal may be gone
+	_, _ = io.WriteString(opt.Output, m.farewellPictures()+exitModes) // the terminal may be gone
 	return m.leave(err)
 }
 

@@ -1,15 +1,19 @@
 package tui_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"image"
+	"image/png"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/patriceckhart/zot/runtime/event"
+	"github.com/patriceckhart/zot/runtime/message"
 	"github.com/patriceckhart/zot/tui"
 	"github.com/patriceckhart/zot/tui/dialog"
 	"github.com/patriceckhart/zot/tui/tuitest"
@@ -28,7 +32,7 @@ func TestMain(m *testing.M) {
 
 // stage runs the interface over a runtime that does what the prompts say:
 // "stream N" sends N paragraphs, "fence N" an open code block of N lines,
-// "wait" works until it is stopped, "ask" asks, "panic" panics.
+// "wait" works until it is stopped, "ask" asks, "picture" shows one.
 func stage() int {
 	rt := tuitest.New()
 	rt.OnSubmit = func(p tui.Prompt) { act(rt, p.Text) }
@@ -77,6 +81,10 @@ func act(rt *tuitest.Runtime, prompt string) {
 		say("```\n\nafter the code")
 	case "wait":
 		return
+	case "picture":
+		rt.Emit(event.ToolCall{ID: "1", Name: "read"}, event.ToolResult{ID: "1", Name: "read", Executed: true,
+			Content: []message.Block{message.Image{MIMEType: "image/png", Data: aPNG()}}})
+		say("there it is")
 	case "ask":
 		answered := make(chan int, 1)
 		rt.Asks <- tui.Ask{Title: "run it?", Command: "make all", Options: []dialog.Option{{Label: "allow"}, {Label: "deny"}}, Cancel: 1,
@@ -86,4 +94,13 @@ func act(rt *tuitest.Runtime, prompt string) {
 		say("you said " + fmt.Sprintf("%q", prompt))
 	}
 	rt.End(text.String())
+}
+
+// aPNG is a picture that gets 20 columns and 5 rows.
+func aPNG() []byte {
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 200, 100))); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
 }

@@ -262,3 +262,52 @@ func TestNoColourAndASCII(t *testing.T) {
 		t.Error("the selection cannot be seen")
 	}
 }
+
+// Pictures stand among the rows, below their description, and go with them.
+func TestInlinePictures(t *testing.T) {
+	const placeholder = "\U0010eeee"
+	for _, tc := range []struct {
+		name, env string
+		rows      int    // rows of placeholders on screen
+		written   string // by which the terminal gets the picture
+		times     int
+	}{
+		{"kitty", "KITTY_WINDOW_ID=1", 5, "\x1b_Ga=p,U=1,i=", 1},
+		{"WezTerm", "TERM_PROGRAM=WezTerm", 0, "\x1b]1337;File=inline=1;size=", 5},
+		{"other", "TERM_PROGRAM=other", 0, "\x1b]1337;", 0},
+		{"tmux", "TMUX=/tmp/x", 0, "\x1b_G", 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			x := open(t, 80, 24, tc.env)
+			x.Send("picture\r")
+			x.Wait("[image 1: 200x100 png")
+			x.Wait("there it is")
+			x.WaitFor("the picture", func() bool { return strings.Count(x.Written(), tc.written) >= tc.times })
+			x.WaitFor("its rows", func() bool {
+				n := 0
+				for _, row := range strings.Split(x.Screen(), "\n") {
+					if strings.Contains(row, placeholder) {
+						n++
+					}
+				}
+				return n == tc.rows
+			})
+			if tc.times == 0 && strings.Contains(x.Written(), tc.written) {
+				t.Errorf("a picture was written: %q", tc.written)
+			}
+			if tc.rows == 0 && strings.Contains(x.Written(), placeholder) {
+				t.Error("placeholders were written to a terminal that does not know them")
+			}
+			x.Send("/clear\r")
+			x.Gone("[image 1")
+			x.Gone(placeholder)
+			x.Send("/quit\r")
+			_ = x.Exit()
+			restored(t, x)
+			if tc.name == "kitty" && !strings.Contains(x.Written(), "\x1b_Ga=d,d=I,i=") {
+				t.Error("the terminal still keeps the picture")
+			}
+		})
+	}
+}

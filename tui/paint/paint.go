@@ -60,6 +60,8 @@ type Screen struct {
 	held bool       // frames are framed by the marks of a synchronized update
 	was  picture
 	buf  []byte
+	// instead is written in place of cells that only stand for something.
+	instead map[string]string
 }
 
 // New returns a screen on out. Frames are written by [Screen.Run], and only
@@ -104,6 +106,22 @@ func (s *Screen) Synchronized(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.held = on
+}
+
+// Instead has a sequence written wherever a row ends with these cells of a
+// picture: a strip of it, which no row of text can hold. It must stay on its row,
+// and in the columns of the cells. An empty sequence ends that.
+func (s *Screen) Instead(cells, sequence string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if sequence == "" {
+		delete(s.instead, cells)
+		return
+	}
+	if s.instead == nil {
+		s.instead = map[string]string{}
+	}
+	s.instead[cells] = sequence
 }
 
 // Run paints until ctx ends.

@@ -26,7 +26,8 @@ func (s *Screen) rows(b []byte, f *Frame) []byte {
 		for y := range w.rows {
 			w.rows[y] = row(f, y)
 			b = moveTo(b, 0, y)
-			b = writeRow(b, w.rows[y], "", 0, f.Width, true)
+			before, strip := s.strip(w.rows[y])
+			b = append(writeRow(b, before, "", 0, f.Width, true), strip...)
 		}
 		return b
 	}
@@ -38,9 +39,32 @@ func (s *Screen) rows(b []byte, f *Frame) []byte {
 		b = w.scroll(b, f, first, last)
 	}
 	for y := first; y <= last; y++ {
+		now := row(f, y)
+		if before, strip := s.strip(now); strip != "" && now != w.rows[y] {
+			w.rows[y] = now
+			b = append(writeRow(moveTo(b, 0, y), before, "", 0, f.Width, true), strip...)
+			continue
+		}
 		b = w.update(b, f, y)
 	}
 	return b
+}
+
+// strip cuts off the cells of a picture that something is written instead of,
+// and returns that.
+func (s *Screen) strip(row string) (before, strip string) {
+	if len(s.instead) == 0 {
+		return row, ""
+	}
+	at := strings.IndexRune(row, screen.PictureCell)
+	if at < 0 {
+		return row, ""
+	}
+	at = max(strings.LastIndex(row[:at], "\x1b["), 0)
+	if strip = s.instead[row[at:]]; strip != "" {
+		row = row[:at]
+	}
+	return row, strip
 }
 
 func row(f *Frame, y int) string {

@@ -190,11 +190,15 @@ func (c *Cleaner) plain(r rune) {
 		c.mode = str
 	case r == 0x2028 || r == 0x2029:
 		c.out.WriteByte('\n')
-	case Hidden(r):
+	case Hidden(r), r == PictureCell:
 	default:
 		c.out.WriteRune(r)
 	}
 }
+
+// PictureCell stands for a cell of a picture on terminals that draw pictures. It
+// is safe on a row, but only the host may write it: Clean takes it out.
+const PictureCell = '\U0010eeee'
 
 // Hidden reports whether r shows nothing, or changes how its neighbours show:
 // controls, bidirectional marks, invisible and tag characters.

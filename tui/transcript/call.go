@@ -23,7 +23,7 @@ type call struct {
 	output            string
 	diff              string
 	changes           []string
-	images            []string
+	images            []numbered
 	isError           bool
 	status            string
 	took              time.Duration
@@ -259,7 +259,8 @@ func (c *call) body(d drawing) []string {
 		rows = append(rows, out...)
 	}
 	for _, img := range c.images {
-		rows = append(rows, "  "+screen.Fit(img, d.width-2, ""))
+		rows = append(rows, "  "+screen.Fit(img.line, d.width-2, ""))
+		rows = append(rows, d.pictureRows(img.n)...)
 	}
 	return rows
 }

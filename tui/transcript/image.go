@@ -29,3 +29,44 @@ func (i Image) Describe() string {
 	}
 	return kind + " " + size
 }
+
+// A numbered picture of the transcript.
+type numbered struct {
+	n    int    // from 1, as in the transcript
+	line string // what is said of it
+}
+
+// pictures are the rows that show pictures, where the terminal can. What they
+// hold is changed by Transcript.SetPicture alone.
+type pictures struct {
+	rows    map[int]placed // by number
+	changes int
+}
+
+type placed struct {
+	rows  []string
+	width int
+}
+
+// SetPicture gives the rows that show a picture below its description, each so
+// many columns wide; no rows take them away.
+func (t *Transcript) SetPicture(n int, rows []string, width int) {
+	if t.pictures.rows == nil {
+		t.pictures.rows = map[int]placed{}
+	}
+	if len(rows) == 0 {
+		delete(t.pictures.rows, n)
+	} else {
+		t.pictures.rows[n] = placed{rows, width}
+	}
+	t.pictures.changes++
+}
+
+// pictureRows are the rows of a picture, if there are any and they fit.
+func (d drawing) pictureRows(n int) []string {
+	p, ok := d.pictures.rows[n]
+	if !ok || p.width > d.width {
+		return nil
+	}
+	return p.rows
+}

@@ -24,16 +24,16 @@ func (t *Transcript) user(at time.Time, text string, images []Image) {
 	t.Bottom()
 }
 
-// number keeps a picture and returns its line.
-func (t *Transcript) number(img Image) string {
+// number keeps a picture.
+func (t *Transcript) number(img Image) numbered {
 	t.images = append(t.images, message.Image(img))
-	return img.describe(len(t.images))
+	return numbered{len(t.images), img.describe(len(t.images))}
 }
 
 type userText struct {
 	src    string
 	time   time.Time
-	images []string
+	images []numbered
 }
 
 // foldedUser is how many lines of a long prompt are shown.
@@ -85,8 +85,10 @@ func (u *userText) draw(_ *cell, d drawing) []string {
 			rows = append(rows, folded(hidden, d))
 		}
 	}
+	var below []string // the pictures have no background of ours
 	for _, img := range u.images {
-		rows = append(rows, w.Rows([]screen.Span{{Text: img, SGR: sgr}})...)
+		rows = append(rows, w.Rows([]screen.Span{{Text: img.line, SGR: sgr}})...)
+		below = append(below, d.pictureRows(img.n)...)
 	}
 	if bg := s.SGR(style.UserBG); bg != "" && s.Profile > style.ANSI16 {
 		for i, r := range rows {
@@ -95,7 +97,7 @@ func (u *userText) draw(_ *cell, d drawing) []string {
 			}
 		}
 	}
-	return rows
+	return append(rows, below...)
 }
 
 // line is a note, a display or a word of the host's own.

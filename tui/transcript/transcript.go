@@ -30,6 +30,9 @@ type Transcript struct {
 	calls   map[string]*call // by id
 	images  []message.Image
 
+	pictures *pictures
+	loads    int // counts how often all was removed
+
 	anchor   *cell // first cell on screen; nil while following the end
 	row      int   // first row of it on screen
 	newBelow bool  // something came since following ended
@@ -55,7 +58,7 @@ func (t *Transcript) SetOptions(o Options) { t.opt, t.unfolded = o, o.Unfolded }
 
 // New returns an empty transcript.
 func New(sheet *style.Sheet) *Transcript {
-	return &Transcript{sheet: sheet, width: 80, calls: map[string]*call{}}
+	return &Transcript{sheet: sheet, width: 80, calls: map[string]*call{}, pictures: &pictures{}}
 }
 
 // SetWidth and SetSheet change how cells are drawn from now on.
@@ -78,8 +81,12 @@ func (t *Transcript) Images() []message.Image { return t.images }
 
 // Clear removes everything.
 func (t *Transcript) Clear() {
-	*t = Transcript{opt: t.opt, sheet: t.sheet, width: t.width, unfolded: t.unfolded, calls: map[string]*call{}, height: t.height}
+	*t = Transcript{opt: t.opt, sheet: t.sheet, width: t.width, unfolded: t.unfolded, calls: map[string]*call{}, height: t.height, pictures: &pictures{}, loads: t.loads + 1}
 }
+
+// Loads counts how often everything was removed; the pictures are numbered anew
+// then.
+func (t *Transcript) Loads() int { return t.loads }
 
 // A content draws one cell.
 type content interface {
@@ -95,6 +102,8 @@ type drawing struct {
 	sheet    *style.Sheet
 	unfolded bool
 	opt      Options
+	pictures *pictures
+	changes  int // of the pictures
 }
 
 type cell struct {
@@ -203,7 +212,7 @@ func (t *Transcript) spaced(c *cell, rows []string) []string {
 
 // rowsOf returns the rows of c, drawn now if they are not at hand.
 func (t *Transcript) rowsOf(c *cell) []string {
-	d := drawing{t.width, t.sheet, t.unfolded, t.opt}
+	d := drawing{t.width, t.sheet, t.unfolded, t.opt, t.pictures, t.pictures.changes}
 	if c.held && c.drawn == d && c.drawnVer == c.version {
 		return c.rows
 	}
