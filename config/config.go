@@ -118,6 +118,7 @@ type Bash struct {
 	OutputLines         int
 	OutputBytes         Size
 	Shell               string
+	ProtectHome         bool
 }
 
 // Read bounds the read tool.

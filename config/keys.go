@@ -127,6 +127,8 @@ var table = []Key{
 		bind: func(c *Config, _ []string) any { return &c.Bash.OutputBytes }},
 	{Name: "bash.shell", Type: Path, Layers: owners, Doc: "The shell that runs commands. Without it, bash, else sh.",
 		bind: func(c *Config, _ []string) any { return &c.Bash.Shell }},
+	{Name: "bash.protectHome", Type: Bool, Default: true, Layers: owners, Doc: "Keep commands of the model from changing zot's own state, where the system can. They cannot become another user then.",
+		bind: func(c *Config, _ []string) any { return &c.Bash.ProtectHome }},
 	{Name: "read.lines", Type: Int, Default: int64(2000), Min: 10, Max: 1_000_000, Layers: anyone, Doc: "Lines of a file that one call of read returns.",
 		bind: func(c *Config, _ []string) any { return &c.Read.Lines }},
 	{Name: "read.bytes", Type: Bytes, Default: int64(50 * kib), Min: kib, Max: 16 * mib, Layers: anyone, Doc: "Bytes of a file that one call of read returns.",

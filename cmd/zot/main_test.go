@@ -136,6 +136,9 @@ func condition(cond string) (bool, error) {
 		_, missing := confine.Supported().Unenforced[confine.Files]
 		return !missing, nil
 	}
+	if cond == "shield" {
+		return confine.ShieldMissing() == "", nil
+	}
 	return false, fmt.Errorf("unknown condition %q", cond)
 }
 

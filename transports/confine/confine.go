@@ -39,6 +39,9 @@ type Policy struct {
 	// are, and puts up the wall around files alone.
 	OnlyFiles bool `json:"onlyFiles,omitempty"`
 
+	// Shield is raised in place of all walls; see [Shield.Over].
+	Shield *Shield `json:"shield,omitempty"`
+
 	// Partly puts up the walls that can stand, and starts the program without the
 	// others. [Supported] has told which those are.
 	Partly bool `json:"partly,omitempty"`
@@ -134,6 +137,9 @@ const helperFailed = 126
 // It does not return where all goes well. A wall that cannot stand is an error.
 func HelperMain(args []string) int {
 	err := help(args)
+	if err == nil {
+		return 0 // it was only tried
+	}
 	fmt.Fprintln(os.Stderr, "confine:", err)
 	return helperFailed
 }
@@ -145,6 +151,12 @@ func help(args []string) error {
 	var p Policy
 	if err := json.Unmarshal([]byte(args[0]), &p); err != nil {
 		return fmt.Errorf("policy: %w", err)
+	}
+	if p.Shield != nil {
+		if err := p.Shield.raise(); err != nil || args[1] == "" {
+			return err
+		}
+		return replaceSelf(args[1], args[1:])
 	}
 	report, err := Self(p)
 	if err != nil {

@@ -18,7 +18,12 @@ type group struct{ id int }
 
 // prepare gives the command a session: it has no terminal to ask or to draw
 // on, and all it starts can be signalled together.
-func prepare(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
+func prepare(cmd *exec.Cmd) {
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Setsid = true
+}
 
 func newGroup(p *os.Process) group { return group{p.Pid} }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/patriceckhart/zot/cmd/zot/internal/exit"
 	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
@@ -32,6 +33,8 @@ type run struct {
 	store    *session.Store
 	kept     *session.Session // of the conversation; nil where nothing is kept
 	builtin  []tool.Tool
+	own      []tool.Tool // for what the user types; see ownTools
+	ownOnce  sync.Once
 	jail     *jail
 	texts    *texts
 	skillUse skillUse
@@ -186,18 +189,23 @@ func (a *run) report(e event.Event) {
 	a.host.Publish(e)
 }
 
-// tools are the built-in tools.
-func (a *run) tools() []tool.Tool {
+// toolOptions are the settings of the built-in tools.
+func (a *run) toolOptions() builtin.Options {
 	cfg := a.w.Settings.Config
 	hidden := secretNames(&cfg)
-	all := builtin.New(builtin.Options{
+	return builtin.Options{
 		CWD: a.w.CWD, Home: a.w.UserHome, Shell: cfg.Bash.Shell,
 		MaxLines: cfg.Bash.OutputLines, MaxBytes: int(cfg.Bash.OutputBytes),
-		ReadLines: cfg.Read.Lines, ReadBytes: int(cfg.Read.Bytes), Jail: a.jail.current, Confine: a.jail.confine, SpillDir: a.jail.own,
+		ReadLines: cfg.Read.Lines, ReadBytes: int(cfg.Read.Bytes), Jail: a.jail.current, Confine: a.confine, SpillDir: a.jail.own,
 		BashTimeout: cfg.Bash.Timeout, BashTimeoutMax: cfg.Bash.MaxTimeout, CheckPath: a.protect,
 		Env: func() []string { return without(os.Environ(), hidden) },
-	})
-	if !a.flags.NoSkill && cfg.Skills.Enabled {
+	}
+}
+
+// tools are the built-in tools.
+func (a *run) tools() []tool.Tool {
+	all := builtin.New(a.toolOptions())
+	if !a.flags.NoSkill && a.w.Settings.Config.Skills.Enabled {
 		all = append(all, skill.NewTool(a.texts.skills))
 	}
 	return all

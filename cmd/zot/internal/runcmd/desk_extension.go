@@ -77,7 +77,7 @@ func (d *desk) UseSkill(_ context.Context, name, args string) error {
 // Shell implements tui.Shell: the command runs as the bash tool runs one, and
 // goes along with the next prompt.
 func (d *desk) Shell(ctx context.Context, line string) (output string, status int, err error) {
-	for _, t := range d.run.builtin {
+	for _, t := range d.run.ownTools() {
 		if t.Spec().Name != "bash" {
 			continue
 		}

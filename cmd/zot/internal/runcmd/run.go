@@ -58,6 +58,7 @@ func (a *run) close(context.Context) {
 	defer cancel()
 	a.stopWatch()
 	a.host.Close(ctx)
+	a.closeOwn()
 	a.jail.close()
 }
 

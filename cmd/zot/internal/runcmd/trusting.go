@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -158,6 +159,9 @@ func extensionLines(c *discovery.Candidate, ext trust.Extension, change trust.Ch
 	}
 	if started {
 		lines = append(lines, "  starts "+string(argv))
+		for _, name := range slices.Sorted(maps.Keys(c.Manifest.Env)) {
+			lines = append(lines, "  with "+name+"="+c.Manifest.Env[name])
+		}
 	}
 	if ext.Permissions != nil && ext.Permissions.All {
 		lines = append(lines, "  may do whatever you may: files, network, programs, credentials")
