@@ -1,10 +1,13 @@
 package policies
 
 import (
-	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/patriceckhart/zot/config/document"
+	"github.com/patriceckhart/zot/schemas"
 )
 
 const envPrefix = "ZOT_POLICY_"
@@ -15,27 +18,36 @@ var envKeys = map[string]string{
 	"MODE": "mode", "UNLISTED": "unlisted", "ENFORCE": "enforce", "AUDIT": "audit", "SKILL_TOOLS": "skillTools",
 }
 
-// EnvSection reads the variables ZOT_POLICY_MODE, _UNLISTED, _ENFORCE and
-// _AUDIT as a layer, which like any other can only narrow. Empty ones count as
-// not set. It tells whether there are any.
-func EnvSection(environ []string) (Section, bool) {
-	n := &document.Node{Kind: document.Object}
-	var unknown error
+// EnvSections reads the variables ZOT_POLICY_…, each as a section of its own,
+// so that what is wrong with one, or decided by it, names it. Like any layer
+// they can only narrow. Empty ones count as not set; one that no key has closes
+// what the user's policy would.
+func EnvSections(environ []string) []Section {
+	var out []Section
 	for _, pair := range environ {
 		name, value, _ := strings.Cut(pair, "=")
-		key, ok := strings.CutPrefix(name, envPrefix)
+		end, ok := strings.CutPrefix(name, envPrefix)
 		if !ok || value == "" {
 			continue
 		}
-		field, ok := envKeys[key]
-		if !ok {
-			unknown = errors.New(name + " is not a variable of the policy; there are ZOT_POLICY_MODE, _UNLISTED, _ENFORCE, _AUDIT and _SKILL_TOOLS")
-			continue
+		s := Section{Layer: Env, File: name}
+		if key, known := envKeys[end]; known {
+			s.Node = &document.Node{Kind: document.Object, Members: []document.Member{
+				{Name: key, Value: &document.Node{Kind: document.String, Text: value}},
+			}}
+		} else {
+			s.Err = unknownVariable(name)
 		}
-		n.Members = append(n.Members, document.Member{
-			Name: field, Value: &document.Node{Kind: document.String, Text: value},
-		})
+		out = append(out, s)
 	}
-	s := Section{Layer: Env, File: envPrefix + "*", Node: n, Err: unknown}
-	return s, len(n.Members) > 0 || unknown != nil
+	return out
+}
+
+func unknownVariable(name string) error {
+	known := slices.Sorted(maps.Keys(envKeys))
+	remedy := "there are " + envPrefix + strings.Join(known, ", "+envPrefix)
+	if near := schemas.Nearest(strings.TrimPrefix(name, envPrefix), known); near != "" {
+		remedy = fmt.Sprintf("did you mean %s?", envPrefix+near)
+	}
+	return &document.SyntaxError{File: name, Msg: "no key of a policy has this variable", Remedy: remedy}
 }

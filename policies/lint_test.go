@@ -59,8 +59,8 @@ tests:
 		t.Errorf("got %v", failed)
 	}
 	for text, want := range map[string]string{
-		`{"test": []}`: "a.json:1:2: unknown key", `{"tests": [{"want": "maybe"}]}`: "a.json:1:12: want is", `{"tests": [{"wnat": "deny"}]}`: "a.json:1:12",
-		`{"tests": [{"want": "deny", "use": "nets"}]}`: "use is",
+		`{"test": []}`: "a.json:1:2: unknown key", `{"tests": [{"want": "maybe"}]}`: "a.json:1:21: tests[0].want must be", `{"tests": [{"wnat": "deny"}]}`: "a.json:1:12",
+		`{"tests": [{"want": "deny", "use": "nets"}]}`: "write a capability, perhaps with a value: net.connect=host:443",
 	} {
 		if _, err := policies.ParseTable("a.json", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", text, err, want)

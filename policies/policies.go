@@ -22,7 +22,11 @@
 // arguments of tools.
 package policies
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/patriceckhart/zot/config/document"
+)
 
 // A Verdict answers a question. The order is the point: the smaller one wins
 // wherever two meet.
@@ -173,7 +177,7 @@ func (o Origin) String() string {
 	s := o.Layer.String()
 	switch {
 	case o.File != "" && o.Line > 0:
-		s += fmt.Sprintf(" %s:%d:%d", o.File, o.Line, o.Column)
+		s += " " + document.Place(o.File, document.Pos{Line: o.Line, Column: o.Column})
 	case o.File != "":
 		s += " " + o.File
 	}

@@ -437,18 +437,24 @@ func TestExplainNamesEachLayer(t *testing.T) {
 	}
 }
 
-func TestEnvSection(t *testing.T) {
-	s, ok := policies.EnvSection([]string{"ZOT_POLICY_MODE=locked", "ZOT_POLICY_UNLISTED=", "X=1"})
-	set := policies.Load([]policies.Section{s})
-	if m, _ := set.Mode(); !ok || m != policies.Locked || len(set.Problems) > 0 {
-		t.Errorf("mode is %s, problems %v", m, set.Problems)
+func TestEnvSections(t *testing.T) {
+	set := policies.Load(policies.EnvSections([]string{"ZOT_POLICY_MODE=locked", "ZOT_POLICY_UNLISTED=", "X=1"}))
+	if m, at := set.Mode(); m != policies.Locked || len(set.Problems) > 0 || at.String() != "env ZOT_POLICY_MODE mode" {
+		t.Errorf("mode is %s by %s, problems %v", m, at, set.Problems)
 	}
-	if _, ok := policies.EnvSection([]string{"ZOT_MODEL=x"}); ok {
+	if s := policies.EnvSections([]string{"ZOT_MODEL=x"}); len(s) != 0 {
 		t.Error("there is no variable of the policy")
 	}
-	s, _ = policies.EnvSection([]string{"ZOT_POLICY_MOD=locked"})
-	if set := policies.Load([]policies.Section{s}); set.Valid() {
-		t.Error("a misspelt variable must close")
+	for variable, want := range map[string]string{
+		"ZOT_POLICY_MOD=locked":    "ZOT_POLICY_MOD: no key of a policy has this variable (ZP061); did you mean ZOT_POLICY_MODE?",
+		"ZOT_POLICY_RULES=[]":      "ZOT_POLICY_RULES: no key of a policy has this variable (ZP061); there are ZOT_POLICY_AUDIT, ",
+		"ZOT_POLICY_MODE=lockd":    `ZOT_POLICY_MODE: mode is "lockd" (ZP061); write one of open, pinned, locked`,
+		"ZOT_POLICY_ENFORCE=maybe": `ZOT_POLICY_ENFORCE: enforce is "maybe" (ZP061)`,
+	} {
+		set := policies.Load(policies.EnvSections([]string{variable, "ZOT_POLICY_AUDIT=required"}))
+		if set.Valid() || len(set.Problems) != 1 || !strings.HasPrefix(set.Problems[0].Error(), want) {
+			t.Errorf("%s: got %v, want %s", variable, set.Problems, want)
+		}
 	}
 }
 

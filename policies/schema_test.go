@@ -3,6 +3,7 @@ package policies_test
 import (
 	"encoding/json"
 	"math/rand/v2"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -95,9 +96,19 @@ func TestLayersOfEachKey(t *testing.T) {
 		}
 		// A variable is a key in capitals: skillTools is ZOT_POLICY_SKILL_TOOLS.
 		name := "ZOT_POLICY_" + strings.ToUpper(regexp.MustCompile("[A-Z]").ReplaceAllString(key, "_$0"))
-		section, _ := policies.EnvSection([]string{name + "=" + strings.Trim(value, `"`)})
+		section := policies.EnvSections([]string{name + "=" + strings.Trim(value, `"`)})[0]
 		if known := section.Err == nil; known != slices.Contains(listed, "env") {
 			t.Errorf("%s: the schema lists %v, and %s is known: %t", key, listed, name, known)
+		}
+	}
+}
+
+func TestSchemaAndTablesAgree(t *testing.T) {
+	schematest.Same(t, "policy-tests", "/$defs/test", schematest.Fields(reflect.TypeFor[policies.TableTest]()))
+	schematest.Same(t, "policy-tests", "/$defs/extension", schematest.Fields(reflect.TypeFor[policies.TableExtension]()))
+	for _, c := range policies.Capabilities {
+		if problems := schemas.Validate("policy-tests", []byte(`{"tests": [{"want": "ask", "use": "`+string(c)+`=x"}]}`)); len(problems) > 0 {
+			t.Errorf("%s: %v", c, problems)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package policies
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -64,52 +65,33 @@ func (r TableResult) String() string {
 	return fmt.Sprintf("%q: want %s, got %s %s by %s: %s", r.Test.Name, want, r.Got.Verdict, r.Got.Code, r.Got.By, r.Got.Reason)
 }
 
-// ParseTable reads a table. The error is a *document.SyntaxError, or names the
-// place of the fault.
+// ParseTable reads a table. The error is a *schemas.FileError, with the place of
+// each fault.
 func ParseTable(name string, data []byte) ([]TableTest, error) {
+	fail := func(problems ...schemas.Problem) ([]TableTest, error) {
+		return nil, &schemas.FileError{File: name, Text: data, Problems: problems}
+	}
 	f, err := document.Parse(name, data)
-	if err != nil {
-		return nil, err
+	var syntax *document.SyntaxError
+	if errors.As(err, &syntax) {
+		return fail(schemas.Problem{Kind: schemas.KindSyntax, Line: syntax.Pos.Line, Column: syntax.Pos.Column, Message: syntax.Msg, Remedy: syntax.Remedy})
+	}
+	if problems := f.Validate("policy-tests"); len(problems) > 0 {
+		return fail(problems...)
 	}
 	var tests []TableTest
-	for _, m := range f.Root.Members {
-		if m.Name != "tests" && m.Name != "$schema" && !strings.HasPrefix(m.Name, "x-") {
-			return nil, &document.SyntaxError{File: name, Pos: m.Pos, Msg: fmt.Sprintf("unknown key %q; a table has tests", m.Name)}
+	for _, n := range f.Root.Get("tests").Items {
+		t := TableTest{pos: n.Pos}
+		err := json.Unmarshal(n.JSON(), &t)
+		if err == nil {
+			_, err = ParsePermissions(t.Extension.Permissions) // says more than the schema
 		}
-	}
-	list := f.Root.Get("tests")
-	if list == nil || list.Kind != document.List {
-		return nil, &document.SyntaxError{File: name, Pos: f.Root.Pos, Msg: `a table has "tests": […]`}
-	}
-	for _, n := range list.Items {
-		var t TableTest
-		dec := json.NewDecoder(strings.NewReader(string(n.JSON())))
-		dec.DisallowUnknownFields()
-		if err := dec.Decode(&t); err != nil {
-			return nil, &document.SyntaxError{File: name, Pos: n.Pos, Msg: err.Error()}
+		if err != nil {
+			return fail(schemas.Problem{Kind: schemas.KindValue, Line: n.Pos.Line, Column: n.Pos.Column, Message: err.Error()})
 		}
-		if err := t.check(); err != "" {
-			return nil, &document.SyntaxError{File: name, Pos: n.Pos, Msg: err}
-		}
-		t.pos = n.Pos
 		tests = append(tests, t)
 	}
 	return tests, nil
-}
-
-func (t *TableTest) check() string {
-	if near := schemas.Nearest(t.Want, []string{"deny", "ask", "allow"}); near != t.Want {
-		return fmt.Sprintf("want is %q; write deny, ask or allow", t.Want)
-	}
-	if _, err := ParsePermissions(t.Extension.Permissions); err != nil {
-		return err.Error()
-	}
-	if t.Use != "" {
-		if _, _, ok := ParseUse(t.Use); !ok {
-			return fmt.Sprintf("use is %q; write a capability, perhaps with a value: net.connect=host:443", t.Use)
-		}
-	}
-	return ""
 }
 
 // ParseUse reads a question as the command line takes it: "panels",

@@ -10,6 +10,7 @@ import (
 // schemaOf tells by a file's name what it must hold.
 var schemaOf = map[string]string{
 	"extension.json": "manifest", "theme.json": "theme", "extensions.lock.json": "lock", "config.json": "config",
+	"policy.tests.json": "policy-tests",
 }
 
 // Every example file in the repository is a good one.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,7 +21,7 @@ func (c *command) validateCmd() *cobra.Command {
 		Short: "Check a file, or all settings; status 1 where there are faults",
 		Long: `Without a file, all layers of settings are checked. A file is checked as what its
 name says (config.json, config.yaml, extension.json, extensions.lock.json,
-trust.json, theme.json), or as --schema says.`,
+trust.json, theme.json, policy.tests.json), or as --schema says.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -52,6 +51,7 @@ var schemaNames = map[string]string{
 	"config.json": "config", "config.yaml": "config",
 	"extension.json": "manifest", "theme.json": "theme",
 	"extensions.lock.json": "lock", "trust.json": "trust",
+	"policy.tests.json": "policy-tests", "policy.tests.yaml": "policy-tests",
 }
 
 func (c *command) validateFile(file, schema string) error {
@@ -95,40 +95,7 @@ func validate(schema, file string, data []byte) ([]schemas.Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	return schemas.ValidateValue(schema, f.Root.Any(), locator(f.Root)), nil
-}
-
-// locator finds the places of a tree by JSON pointer.
-func locator(root *document.Node) schemas.Locator {
-	return func(pointer string, key bool) schemas.Position {
-		at, pos := root, root.Pos
-		for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-			token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
-			next, name := step(at, token)
-			if next == nil {
-				break
-			}
-			at, pos = next, next.Pos
-			if key && name != (document.Pos{}) {
-				pos = name
-			}
-		}
-		return schemas.Position{Line: pos.Line, Column: pos.Column}
-	}
-}
-
-func step(n *document.Node, token string) (*document.Node, document.Pos) {
-	if n.Kind == document.List {
-		if i, err := strconv.Atoi(token); err == nil && i >= 0 && i < len(n.Items) {
-			return n.Items[i], document.Pos{}
-		}
-	}
-	for _, m := range n.Members {
-		if m.Name == token {
-			return m.Value, m.Pos
-		}
-	}
-	return nil, document.Pos{}
+	return f.Validate(schema), nil
 }
 
 func (c *command) schemaCmd() *cobra.Command {

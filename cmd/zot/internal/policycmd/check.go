@@ -141,6 +141,11 @@ func (c *command) tables(set *policies.Set, dirs []string) (run, failed int, err
 			}
 			seen[file] = true
 			tests, err := policies.ParseTable(file, data)
+			var faulty *schemas.FileError
+			if errors.As(err, &faulty) {
+				fmt.Fprint(c.Streams.Out, faulty.Render())
+				return run, failed, errFailed
+			}
 			if err != nil {
 				return run, failed, err
 			}

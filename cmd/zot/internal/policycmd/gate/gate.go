@@ -157,13 +157,12 @@ func Sections(o Options) []policies.Section {
 			out = append(out, section)
 		}
 	}
-	if s, ok := policies.EnvSection(o.Environ); ok {
-		out = append(out, s)
-	}
+	out = append(out, policies.EnvSections(o.Environ)...)
 	if o.Mode != "" {
-		s, _ := policies.EnvSection([]string{"ZOT_POLICY_MODE=" + o.Mode})
-		s.Layer, s.File = policies.Flags, "--policy-mode"
-		out = append(out, s)
+		for _, s := range policies.EnvSections([]string{"ZOT_POLICY_MODE=" + o.Mode}) {
+			s.Layer, s.File = policies.Flags, "--policy-mode"
+			out = append(out, s)
+		}
 	}
 	return out
 }
