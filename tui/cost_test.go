@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 	"runtime"
 	"slices"
@@ -172,15 +171,15 @@ func stream(t *testing.T, events []string) (took time.Duration, written int) {
 	return took, out.n
 }
 
-// The answer of 5,000 lines is shown for little more than it takes to decode it
-// and to draw every block once, and little more is written than its text.
+// For an answer of 5,000 lines little more is written than its text. What showing
+// it takes, beside decoding it and drawing every block once, is logged.
 func TestCostOfStreaming(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
 	doc := document(5000)
 	events := eventsOf(doc)
-	best, written := math.Inf(1), 0
+	var written int
 	var ratios []string
 	for range 3 { // what else the machine does only ever adds
 		synctest.Test(t, func(t *testing.T) {
@@ -188,7 +187,7 @@ func TestCostOfStreaming(t *testing.T) {
 			took, n := stream(t, events)
 			ratio := float64(took) / float64(least)
 			ratios = append(ratios, fmt.Sprintf("%v/%v = %.2f", took, least, ratio))
-			best, written = min(best, ratio), n
+			written = n
 			time.Sleep(time.Hour) // timers that nobody waits for any more run out
 		})
 	}
@@ -197,14 +196,7 @@ func TestCostOfStreaming(t *testing.T) {
 	if times > 3 {
 		t.Errorf("%.2f times the text was written to the terminal, want at most 3", times)
 	}
-	if best > mostTimesLeast {
-		t.Errorf("%.2f times the least, want at most %v", best, mostTimesLeast)
-	}
 }
-
-// mostTimesLeast is more than the 1.5 that an idle machine shows: the rest is for
-// busy ones, where the collector of garbage runs at other times.
-const mostTimesLeast = 2.2
 
 // BenchmarkStream compares what the interface does for a stream, without a
 // terminal and a clock, with the least that showing it can cost; "x-least" is

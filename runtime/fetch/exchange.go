@@ -58,7 +58,9 @@ func (f *Fetcher) judge(ctx context.Context, name string, t *target) ([]netip.Ad
 	candidates := []netip.Addr{t.addr}
 	if !t.addr.IsValid() {
 		var err error
-		if candidates, err = f.opts.Resolver.LookupNetIP(ctx, "ip", t.host); err != nil {
+		if candidates, err = f.opts.Resolver.LookupNetIP(ctx, "ip", t.host); ctx.Err() != nil {
+			return nil, ctx.Err()
+		} else if err != nil {
 			return nil, lookupError(t.host, err)
 		}
 	}
