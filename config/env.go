@@ -12,7 +12,7 @@ import (
 // reserved are variables that are not settings: some choose what settings are
 // read, some zot gives to extensions.
 var reserved = []string{
-	"ZOT_HOME", "ZOT_API_KEY", "ZOT_TRUST_DIGEST", "ZOT_EXTENSION", "ZOT_CWD", "ZOT_LOG",
+	"ZOT_HOME", "ZOT_API_KEY", "ZOT_TRUST_DIGEST", "ZOT_EXTENSION", "ZOT_CWD",
 }
 
 // reservedPrefixes begin names of variables that others than this package read.
@@ -52,10 +52,13 @@ func (k *Key) emptyMeans() bool {
 }
 
 func (l *loader) unknownVariable(name string) {
-	known := slices.Sorted(maps.Keys(byEnv))
+	var known []string // without what all begin with, which would make all alike
+	for _, other := range append(slices.Sorted(maps.Keys(byEnv)), reserved...) {
+		known = append(known, strings.TrimPrefix(other, "ZOT_"))
+	}
 	remedy := "zot config schema lists the settings"
-	if near := schemas.Nearest(name, append(known, reserved...)); near != "" {
-		remedy = fmt.Sprintf("did you mean %s?", near)
+	if near := schemas.Nearest(strings.TrimPrefix(name, "ZOT_"), known); near != "" {
+		remedy = fmt.Sprintf("did you mean ZOT_%s?", near)
 	}
 	l.problem(Problem{Layer: Env, Source: name, Message: "no setting has this variable", Remedy: remedy})
 }
