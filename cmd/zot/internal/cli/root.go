@@ -22,7 +22,7 @@ import (
 // commandNames are the words that are a command where they come first; any
 // other first word begins a prompt.
 var commandNames = []string{
-	"rpc", "ext", "config", "policy", "trust", "doctor", "demo", "login", "logout", "help", "completion", "man", "sessions", "skills",
+	"rpc", "ext", "config", "policy", "trust", "doctor", "demo", "login", "logout", "help", "completion", "man", "sessions", "skills", "version",
 }
 
 // newRoot builds the tree of commands. Without routing it has no children, so
@@ -73,10 +73,21 @@ func addCommands(root *cobra.Command, s *iostreams.Streams) {
 	auth := authcmd.Deps{Streams: s, Open: func(home string) (*workspace.Workspace, error) {
 		return workspace.Open(workspace.Options{Home: home})
 	}}
-	root.AddCommand(newRPC(s), newExt(s), newConfig(s), democmd.New(s), newPolicy(s), newTrust(s), newDoctor(s), newSessions(s), newSkills(s), mancmd.New(s), authcmd.NewLogin(auth), authcmd.NewLogout(auth))
+	root.AddCommand(newRPC(s), newExt(s), newConfig(s), democmd.New(s), newPolicy(s), newTrust(s), newDoctor(s), newSessions(s), newSkills(s), mancmd.New(s), authcmd.NewLogin(auth), authcmd.NewLogout(auth), newVersion(s))
 	completion.Add(root, completion.Deps{Version: version.Number, Open: func(home, cwd string) (*workspace.Workspace, error) {
 		return workspace.Open(workspace.Options{Home: home, CWD: cwd})
 	}})
+}
+
+// newVersion prints what --version prints.
+func newVersion(s *iostreams.Streams) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version and leave", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintf(s.Out, "zot %s\n", version.String())
+			return err
+		},
+	}
 }
 
 func newSkills(s *iostreams.Streams) *cobra.Command {
