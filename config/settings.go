@@ -205,6 +205,23 @@ func (l loadedLayer) origin(flat string, appended bool) Origin {
 	return Origin{Layer: l.layer, Source: at.source, Pos: at.pos, Appended: appended}
 }
 
+// WhoLists tells which layer put an item into a list that holds: of several the
+// highest.
+func (s *Settings) WhoLists(path []string, item string) (Origin, bool) {
+	e, ok := s.Effective(path)
+	if !ok {
+		return Origin{}, false
+	}
+	for _, o := range append([]Origin{e.Origin}, e.Below...) {
+		for _, set := range s.SetBy(o.Layer) {
+			if items, _ := set.Value.([]string); slices.Equal(set.Path, path) && set.Origin == o && slices.Contains(items, item) {
+				return o, true
+			}
+		}
+	}
+	return Origin{}, false
+}
+
 // Entries returns all settings that have a value, by name. A prefix limits it
 // to what lies below.
 func (s *Settings) Entries(prefix ...string) []Entry {

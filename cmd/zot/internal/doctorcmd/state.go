@@ -76,6 +76,9 @@ func (v *visit) extensions() {
 	for _, err := range plan.Problems {
 		v.add("places", Wrong, err.Error(), "")
 	}
+	for _, line := range v.w.LeftOut() {
+		v.add("places", Hint, line, "")
+	}
 	count := map[discovery.State]int{}
 	for _, c := range plan.Candidates {
 		count[c.State]++
@@ -98,6 +101,10 @@ func (v *visit) extension(c *discovery.Candidate) {
 	case discovery.Invalid:
 		v.add(name, Wrong, "cannot load: "+c.Reason, shown(c.Err))
 	case discovery.Held:
+		if why := v.w.SwitchedOff(c); why != "" {
+			v.add(name, Info, why, "")
+			break
+		}
 		v.add(name, Hint, "held back: "+c.Reason, "zot policy explain "+name)
 	case discovery.Shadowed, discovery.Disabled:
 		v.add(name, Info, string(c.State)+": "+c.Reason, "")

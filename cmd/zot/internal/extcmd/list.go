@@ -88,14 +88,8 @@ func bareText(dir string) string {
 
 // hintSettings says which places the settings leave out.
 func (c *command) hintSettings(w *workspace.Workspace) {
-	e := w.Settings.Config.Extensions
-	switch {
-	case !e.Enabled:
-		c.note("the settings switch all extensions off (extensions.enabled)")
-	case !e.Project:
-		c.note("the settings leave out the project's extensions (extensions.project)")
-	case !e.Global:
-		c.note("the settings leave out the extensions in zot's home (extensions.global)")
+	for _, line := range w.LeftOut() {
+		c.note("%s", line)
 	}
 }
 

@@ -40,8 +40,11 @@ type explanation struct {
 	Capability policies.Capability `json:"capability,omitempty"`
 	Value      string              `json:"value,omitempty"`
 	policies.Decision
-	Rights     []policies.Atom `json:"rights"`
-	Unenforced []string        `json:"unenforced,omitempty"`
+	// SwitchedOff says by which line the settings keep it from loading; the
+	// policy has no say in that.
+	SwitchedOff string          `json:"switchedOff,omitempty"`
+	Rights      []policies.Atom `json:"rights"`
+	Unenforced  []string        `json:"unenforced,omitempty"`
 }
 
 func (c *command) explain(name, use string) error {
@@ -78,6 +81,7 @@ func explainOne(p *place, ext *discovery.Candidate, use string) (explanation, er
 		Transport: s.Transport, Scope: s.Scope, Rights: b.Granted().Atoms(), Unenforced: s.Unenforced,
 	}
 	x.Mode, x.ModeBy = p.gate.Set.Mode()
+	x.SwitchedOff = p.SwitchedOff(ext)
 	if use == "" {
 		x.Decision = b.ExplainLoad()
 		return x, nil
@@ -115,6 +119,7 @@ func (x explanation) text() string {
 	line("decided by", x.By.String())
 	line("because", x.Reason)
 	line("to change", x.Remedy)
+	line("settings", x.SwitchedOff)
 	line("mode", x.Mode.String()+", by "+x.ModeBy.String())
 	source := orUnknown(x.Source)
 	if x.Source == "" && x.Claimed != "" {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/patriceckhart/zot/cmd/zot/internal/policycmd/gate"
 	"github.com/patriceckhart/zot/policies"
+	"github.com/patriceckhart/zot/runtime/extension/discovery"
 )
 
 // policyFaults are those of the policy sections. Of a file that cannot be read
@@ -26,6 +27,33 @@ func (w *Workspace) ComplainOfPolicy(to io.Writer) {
 	for _, p := range w.policyFaults() {
 		fmt.Fprintln(to, "zot: "+p.Error())
 	}
+}
+
+// SwitchedOff says by which line the settings switch an extension off; empty
+// where they do not.
+func (w *Workspace) SwitchedOff(c *discovery.Candidate) string {
+	by, listed := w.Settings.WhoLists([]string{"extensions", "disabled"}, c.Name)
+	if !listed || c.Scope == discovery.ScopeFlag {
+		return ""
+	}
+	return "switched off by extensions.disabled (" + by.String() + ")"
+}
+
+// LeftOut says which places of extensions the settings leave out, and by which
+// line.
+func (w *Workspace) LeftOut() []string {
+	var out []string
+	for _, place := range []struct{ key, what string }{
+		{"enabled", "the settings switch all extensions off"},
+		{"project", "the settings leave out the project's extensions"},
+		{"global", "the settings leave out the extensions in zot's home"},
+	} {
+		e, ok := w.Settings.Effective([]string{"extensions", place.key})
+		if ok && e.Value == false {
+			out = append(out, fmt.Sprintf("%s (extensions.%s, %s)", place.what, place.key, e.Origin))
+		}
+	}
+	return out
 }
 
 // Show prints the faults of settings and policies as a compiler does: the line,

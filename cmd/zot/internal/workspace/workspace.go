@@ -259,8 +259,8 @@ func (w *Workspace) judge(explicit []string, noDiscovery bool, version string) (
 // hold keeps back what the settings switch off, and what the policy or missing
 // trust do not let load.
 func (w *Workspace) hold(g *gate.Gate, c *discovery.Candidate) string {
-	if slices.Contains(w.Settings.Config.Extensions.Disabled, c.Name) && c.Scope != discovery.ScopeFlag {
-		return "switched off by extensions.disabled in the settings"
+	if why := w.SwitchedOff(c); why != "" {
+		return why
 	}
 	return g.Hold(c)
 }
