@@ -22,6 +22,7 @@ type ttyInput struct {
 	out  []byte // not yet handed over
 
 	mu      sync.Mutex
+	paused  bool
 	chunks  chan chunk
 	reader  cancelreader.CancelReader
 	stopped chan struct{} // closed when the present reader is to end
@@ -47,10 +48,13 @@ func (t *ttyInput) Fd() uintptr                 { return t.file.Fd() }
 func (t *ttyInput) Write(p []byte) (int, error) { return t.file.Write(p) }
 func (t *ttyInput) Close() error                { t.pause(); return nil }
 
-// start begins to read, if nothing does.
+// start begins to read, if nothing does and nobody else is to.
 func (t *ttyInput) start() (chan chunk, chan struct{}, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.paused {
+		return nil, nil, io.EOF
+	}
 	if t.chunks != nil {
 		return t.chunks, t.stopped, nil
 	}
@@ -119,6 +123,7 @@ func (t *ttyInput) Read(p []byte) (int, error) {
 // pause stops reading before another program begins to.
 func (t *ttyInput) pause() {
 	t.mu.Lock()
+	t.paused = true
 	r, stopped, ended := t.reader, t.stopped, t.ended
 	t.chunks, t.reader = nil, nil
 	t.mu.Unlock()
@@ -131,8 +136,12 @@ func (t *ttyInput) pause() {
 	}
 }
 
-// resume does nothing: the next Read starts again.
-func (t *ttyInput) resume() {}
+// resume lets the next Read start again.
+func (t *ttyInput) resume() {
+	t.mu.Lock()
+	t.paused = false
+	t.mu.Unlock()
+}
 
 // terminal is the file itself, for a program that reads it while this is paused.
 func (t *ttyInput) terminal() *os.File { return t.file }
