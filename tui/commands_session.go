@@ -126,21 +126,32 @@ func (m *Model) sessionCommand(args string) {
 
 func (m *Model) sessionTree(s Sessions) {
 	openLater(m, "tree", s.Tree, func(m *Model, rows []TreeRow) dialog.Dialog {
-		p := &dialog.Picker{Title: "session tree", Hint: "enter forks from there", Pick: func(i int) {
+		p := &dialog.Picker{Title: "session tree", Hint: "enter forks after a message or opens a fork", Pick: func(i int) {
 			m.stop()
+			if path := rows[i].Open; path != "" {
+				reload(m, "opening", func(ctx context.Context) error { return s.Resume(ctx, path) })
+				return
+			}
 			reload(m, "forking", func(ctx context.Context) error { return s.Fork(ctx, rows[i].ID) })
 		}}
 		start := 0
 		for i, r := range rows {
-			label := strings.Repeat("  ", min(r.Depth, 12)) + string(r.Role) + ": " + screen.Line(r.Text)
-			item := dialog.Item{Label: label}
+			item := dialog.Item{Label: treeLabel(r), Indent: r.Depth}
 			if r.Current {
-				item.Detail, start = "here", i
+				item.Detail = "here"
+				start = i
 			}
 			p.Items = append(p.Items, item)
 		}
 		return p.Start(start)
 	})
+}
+
+func treeLabel(r TreeRow) string {
+	if r.Open != "" {
+		return "fork: " + screen.Line(r.Text)
+	}
+	return string(r.Role) + ": " + screen.Line(r.Text)
 }
 
 // jump lists the prompts of this conversation, or goes to the last with text.

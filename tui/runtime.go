@@ -107,12 +107,16 @@ type SessionRow struct {
 	Current         bool
 }
 
-// TreeRow is one message of a session with its forks; Depth indents it.
+// TreeRow is one message of a session with its forks, or the head of a fork;
+// Depth indents it.
 type TreeRow struct {
 	ID, Text string
 	Role     message.Role
 	Depth    int
 	Current  bool
+	// Open is the path of the session that a fork's head opens; empty for a
+	// message.
+	Open string
 }
 
 // SkillRow is a skill.

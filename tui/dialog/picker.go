@@ -19,6 +19,7 @@ type Item struct {
 	Detail string // muted, after the label
 	Search string // what the filter looks at; label and detail when empty
 	Note   string // why it cannot be picked; or empty
+	Indent int    // how deep it is in a tree
 }
 
 func (i Item) search() string {
@@ -230,7 +231,7 @@ func (p *Picker) about(width, height int, s *style.Sheet) []string {
 }
 
 func (p *Picker) row(it Item, chosen bool, width int, s *style.Sheet) string {
-	text := screen.Display(screen.Line(it.Label))
+	text := strings.Repeat("  ", min(it.Indent, 12)) + screen.Display(screen.Line(it.Label))
 	if it.Detail != "" {
 		text += s.Paint(style.Muted, "  "+screen.Display(screen.Line(it.Detail)))
 	}

@@ -174,9 +174,16 @@ func (s *surface) session(args string) {
 		beside(s, sess.Tree, func(rows []tui.TreeRow) {
 			var labels []string
 			for _, r := range rows {
-				labels = append(labels, string(r.Role)+": "+r.Text)
+				if r.Open != "" {
+					r.Role = "fork"
+				}
+				labels = append(labels, strings.Repeat("  ", r.Depth)+string(r.Role)+": "+r.Text)
 			}
-			s.offer("messages to fork from", labels, func(i int) {
+			s.offer("messages to fork from, and forks to open", labels, func(i int) {
+				if path := rows[i].Open; path != "" {
+					s.then("opened.", func(ctx context.Context) error { return sess.Resume(ctx, path) })
+					return
+				}
 				s.then("forked.", func(ctx context.Context) error { return sess.Fork(ctx, rows[i].ID) })
 			})
 		})

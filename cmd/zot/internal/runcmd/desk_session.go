@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/patriceckhart/zot/config/home"
 	"github.com/patriceckhart/zot/runtime/extension/discovery"
+	"github.com/patriceckhart/zot/runtime/session"
 	"github.com/patriceckhart/zot/tui"
 )
 
@@ -64,44 +67,103 @@ func (d *desk) NewSession(ctx context.Context) error {
 	return d.run.host.Switch(c)
 }
 
-// Fork implements tui.Sessions. An id is the place of a message in the file.
+// Fork implements tui.Sessions. An id names a file and the place of a message in
+// it, as messageID makes it; none is the end of the present conversation.
 func (d *desk) Fork(ctx context.Context, id string) error {
-	if d.run.kept == nil {
-		return errNotKept
-	}
-	ordinal := -1
-	if id != "" {
-		n, err := strconv.Atoi(id)
-		if err != nil {
-			return fmt.Errorf("there is no message %q", id)
+	path, ordinal := "", -1
+	if id == "" {
+		if d.run.kept == nil {
+			return errNotKept
 		}
-		ordinal = n + 1
+		path = d.run.kept.Path()
+	} else {
+		place, file, ok := strings.Cut(id, " ")
+		n, err := strconv.Atoi(place)
+		if err != nil || !ok {
+			return fmt.Errorf("there is no message %q; /session tree lists them", id)
+		}
+		path, ordinal = file, n+1
 	}
-	info, err := d.run.store.Fork(d.run.kept.Path(), ordinal, d.run.w.CWD)
+	info, err := d.run.store.Fork(path, ordinal, d.run.w.CWD)
 	if err != nil {
 		return err
 	}
 	return d.Resume(ctx, info.Path)
 }
 
-// Tree implements tui.Sessions.
+func messageID(path string, ordinal int) string { return strconv.Itoa(ordinal) + " " + path }
+
+// Tree implements tui.Sessions: the messages of the conversation and of those
+// that it was forked from or that were forked from it, each fork where it left.
 func (d *desk) Tree(context.Context) ([]tui.TreeRow, error) {
 	if d.run.kept == nil {
 		return nil, errNotKept
 	}
-	entries, err := d.run.store.History(d.run.kept.Path())
-	if err != nil {
-		return nil, err
+	t := &sessionTree{store: d.run.store, current: d.run.host.SessionID()}
+	infos, _ := d.run.store.List(d.run.w.CWD) // what cannot be read is told by /sessions
+	for _, root := range session.Tree(infos) {
+		if holds(root, t.current) {
+			err := t.add(root, 0)
+			return t.rows, err
+		}
 	}
-	var rows []tui.TreeRow
+	// A new conversation is not listed before its first message.
+	err := t.add(&session.Node{Info: session.Info{Meta: session.Meta{ID: t.current}, Path: d.run.kept.Path()}}, 0)
+	return t.rows, err
+}
+
+func holds(n *session.Node, id string) bool {
+	return n.ID == id || slices.ContainsFunc(n.Forks, func(f *session.Node) bool { return holds(f, id) })
+}
+
+// A sessionTree collects the rows of a tree of conversations.
+type sessionTree struct {
+	store   *session.Store
+	current string
+	rows    []tui.TreeRow
+}
+
+// add adds the messages that are a session's own, and its forks among them.
+func (t *sessionTree) add(n *session.Node, depth int) error {
+	entries, err := t.store.History(n.Path)
+	if err != nil {
+		return err
+	}
+	forks := slices.Clone(n.Forks)
+	slices.SortStableFunc(forks, func(a, b *session.Node) int { return a.ForkPoint - b.ForkPoint })
+	last := -1
 	for _, e := range entries {
+		for len(forks) > 0 && forks[0].ForkPoint <= e.Ordinal {
+			if err := t.fork(forks[0], depth+1); err != nil {
+				return err
+			}
+			forks = forks[1:]
+		}
+		if depth > 0 && e.Ordinal < n.ForkPoint {
+			continue // its parent has it
+		}
 		text := e.Preview
 		for _, c := range e.Calls {
 			text += " [" + c + "]"
 		}
-		rows = append(rows, tui.TreeRow{ID: strconv.Itoa(e.Ordinal), Text: text, Role: e.Role})
+		last = len(t.rows)
+		t.rows = append(t.rows, tui.TreeRow{ID: messageID(n.Path, e.Ordinal), Text: text, Role: e.Role, Depth: depth})
 	}
-	return rows, nil
+	if last >= 0 && n.ID == t.current {
+		t.rows[last].Current = true
+	}
+	for _, f := range forks {
+		if err := t.fork(f, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fork adds a fork, headed by a row that opens it.
+func (t *sessionTree) fork(n *session.Node, depth int) error {
+	t.rows = append(t.rows, tui.TreeRow{Text: n.Name(), Depth: depth, Open: n.Path, Current: n.ID == t.current})
+	return t.add(n, depth)
 }
 
 // Export implements tui.Sessions.
