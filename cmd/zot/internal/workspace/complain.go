@@ -3,6 +3,7 @@ package workspace
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/patriceckhart/zot/cmd/zot/internal/policycmd/gate"
 	"github.com/patriceckhart/zot/policies"
@@ -32,10 +33,10 @@ func (w *Workspace) ComplainOfPolicy(to io.Writer) {
 // SwitchedOff says by which line the settings switch an extension off; empty
 // where they do not.
 func (w *Workspace) SwitchedOff(c *discovery.Candidate) string {
-	by, listed := w.Settings.WhoLists([]string{"extensions", "disabled"}, c.Name)
-	if !listed || c.Scope == discovery.ScopeFlag {
+	if c.Scope == discovery.ScopeFlag || !slices.Contains(w.Settings.Config.Extensions.Disabled, c.Name) {
 		return ""
 	}
+	by, _ := w.Settings.WhoLists([]string{"extensions", "disabled"}, c.Name)
 	return "switched off by extensions.disabled (" + by.String() + ")"
 }
 
