@@ -39,7 +39,8 @@ type Policy struct {
 	// are, and puts up the wall around files alone.
 	OnlyFiles bool `json:"onlyFiles,omitempty"`
 
-	// Shield is raised in place of all walls; see [Shield.Over].
+	// Shield is raised first, and where Exec is not set nothing else: see
+	// [Shield.Over]. What is started must be prepared with [Shield.Prepare].
 	Shield *Shield `json:"shield,omitempty"`
 
 	// Partly puts up the walls that can stand, and starts the program without the
@@ -156,7 +157,9 @@ func help(args []string) error {
 		if err := p.Shield.raise(); err != nil || args[1] == "" {
 			return err
 		}
-		return replaceSelf(args[1], args[1:])
+		if !p.Exec {
+			return replaceSelf(args[1], args[1:])
+		}
 	}
 	report, err := Self(p)
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 type Shield struct {
 	Keep []string `json:"keep"` // folders in which nothing can be written
 	But  []string `json:"but"`  // folders in them in which it can
+	Hide []string `json:"hide"` // folders and files that are not reached at all
 }
 
 // Over changes what is started so that it starts behind the shield. The system
@@ -33,7 +34,7 @@ func (s Shield) Over(cmd *exec.Cmd) error {
 	}
 	cmd.Args = append([]string{self, HelperArg, string(policy), cmd.Path}, cmd.Args[1:]...)
 	cmd.Path = self
-	s.prepare(cmd)
+	s.Prepare(cmd)
 	return nil
 }
 

@@ -16,9 +16,9 @@ import (
 
 const canShield = true
 
-// prepare gives the process mounts of its own: those of the superuser as they
+// Prepare gives the process mounts of its own: those of the superuser as they
 // are, others in a user namespace where they are who they were.
-func (Shield) prepare(cmd *exec.Cmd) {
+func (Shield) Prepare(cmd *exec.Cmd) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
@@ -33,7 +33,7 @@ func (Shield) prepare(cmd *exec.Cmd) {
 }
 
 // raise makes the folders read-only in this process's mounts, and takes from it
-// what could undo that. It runs in the process that [Shield.prepare] prepared.
+// what could undo that. It runs in the process that [Shield.Prepare] prepared.
 func (s Shield) raise() error {
 	runtime.LockOSThread() // for good: this thread turns into the program
 	cwd, err := os.Getwd()
@@ -55,6 +55,11 @@ func (s Shield) raise() error {
 			return fmt.Errorf("making %q read-only: %w", dir, err)
 		}
 	}
+	for _, path := range existing(s.Hide) {
+		if err := hide(path); err != nil {
+			return fmt.Errorf("hiding %q: %w", path, err)
+		}
+	}
 	// The working folder is still that of the mounts of before.
 	if err := os.Chdir(cwd); err != nil {
 		return fmt.Errorf("the working folder: %w", err)
@@ -71,6 +76,18 @@ func existing(dirs []string) []string {
 		}
 	}
 	return out
+}
+
+// hide puts an empty folder, or an empty file, in the place of one.
+func hide(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return unix.Mount(os.DevNull, path, "", unix.MS_BIND, "")
+	}
+	return unix.Mount("tmpfs", path, "tmpfs", unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "size=4k,mode=555")
 }
 
 // readOnly changes a mount of this process. What the mount was restricted to

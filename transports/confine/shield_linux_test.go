@@ -75,6 +75,12 @@ func TestShield(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	cmd := exec.Command(sh, "-c", `ls -A kept/open; cat kept/file; test -w kept/open || echo hidden`)
+	cmd.Dir = dir
+	must(t, Shield{Hide: []string{filepath.Join(dir, "kept", "open"), filepath.Join(dir, "kept", "file")}}.Over(cmd))
+	if out, _ := cmd.CombinedOutput(); strings.Contains(string(out), "new") || strings.Contains(string(out), "as it was") {
+		t.Errorf("what is hidden: %s", out)
+	}
 	// The test's own process is behind nothing.
 	must(t, os.WriteFile(filepath.Join(dir, "kept", "file"), nil, 0o600))
 }

@@ -9,6 +9,7 @@ import (
 
 const canShield = false
 
-func (Shield) prepare(*exec.Cmd) {}
+// Prepare does nothing: [ShieldMissing] says so.
+func (Shield) Prepare(*exec.Cmd) {}
 
 func (Shield) raise() error { return errors.ErrUnsupported }

@@ -46,6 +46,9 @@ type Options struct {
 	// [transports.DefaultMaxFrame].
 	MaxFrame int
 
+	// Prepare may change how the process is started, before it is. Nil does not.
+	Prepare func(*exec.Cmd)
+
 	// Extra are further files for the process. On Unix they are descriptors 3
 	// and up; on Windows they are inherited as the handles that they are. The
 	// caller closes them, right after Start if it likes.
@@ -123,6 +126,9 @@ func command(o Options, p *pipes) *exec.Cmd {
 	cmd.Env = append([]string{}, o.Env...) // never nil, which would inherit ours
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.inRead, p.outWrite, p.errWrite
 	prepare(cmd, o.Extra)
+	if o.Prepare != nil {
+		o.Prepare(cmd)
+	}
 	return cmd
 }
 

@@ -27,6 +27,9 @@ func Missing(m *manifest.Manifest, rights *policies.Grant) []string {
 	for wall, cause := range confine.Supported().Unenforced {
 		missing = append(missing, string(wall)+": "+cause)
 	}
+	if cause := confine.ShieldMissing; len(rights.FSDeny) > 0 && cause() != "" {
+		missing = append(missing, "fs.deny: "+cause())
+	}
 	if len(rights.NetConnect) > 0 {
 		missing = append(missing, "net.connect: a process can be held to ports, not to hosts")
 	}
@@ -86,32 +89,38 @@ func needed(name string) bool {
 // network or programs are fewer than its user's.
 func Narrowed(g *policies.Grant) bool { return g != nil && !g.All }
 
-// Process returns what to start so that a program runs with what was granted.
-// dir is the extension's folder, which it may read. Walls that cannot stand here
-// are left out, unless strict: Missing has listed them, and the mode decided.
-func Process(g *policies.Grant, program string, args []string, dir string, strict bool) (string, []string, error) {
+// Process changes what is started so that a program runs with what was granted.
+// o.Dir is the extension's folder, which it may read. Walls that cannot stand
+// here are left out, unless strict: Missing has listed them, and the mode
+// decided.
+func Process(g *policies.Grant, o *subprocess.Options, keep Keep, strict bool) error {
 	walls := confine.Supported()
 	switch {
 	case strict && !walls.Complete():
-		return "", nil, fmt.Errorf("%s: it must be confined, and this system cannot: %v", policies.CodeCannotEnforce, walls)
+		return fmt.Errorf("%s: it must be confined, and this system cannot: %v", policies.CodeCannotEnforce, walls)
 	case len(walls.Enforced) == 0:
-		return program, args, nil
+		return nil
 	}
 	// What cannot start says so itself, and not in the words of the wall.
-	if err := subprocess.Check(subprocess.Options{Path: program, Dir: dir}); err != nil {
-		return "", nil, err
+	if err := subprocess.Check(*o); err != nil {
+		return err
 	}
 	p := confine.Policy{
 		Exec: true, Partly: !strict, Write: existing(append(slices.Clone(g.FSWrite), devices...)),
 		FileLimit: uint64(g.Limits.OpenFiles), DataLimit: uint64(g.Limits.Memory),
 	}
-	p.Read = append(append(existing(g.FSRead), systemDirs(program)...), dir)
+	p.Read = append(append(existing(g.FSRead), systemDirs(o.Path)...), o.Dir)
 	for _, host := range g.NetConnect {
 		if port, ok := portOf(host); ok && !slices.Contains(p.TCP, port) {
 			p.TCP = append(p.TCP, port)
 		}
 	}
-	return confine.Command(p, program, args)
+	if s := keep.shield(g); s != nil {
+		p.Shield, o.Prepare = s, s.Prepare
+	}
+	var err error
+	o.Path, o.Args, err = confine.Command(p, o.Path, o.Args)
+	return err
 }
 
 func portOf(hostport string) (uint16, bool) {
@@ -152,23 +161,28 @@ func existing(paths []string) []string {
 }
 
 // Mounts are the folders a module finds, at the paths the host knows them by.
-// What is not there, or no folder, is not mounted. data is the extension's own
-// folder, which holds no more than the policy lets it.
-func Mounts(g *policies.Grant, data string, limits policies.Limits) []wasi.Mount {
+// What is not there, or no folder, is not mounted. Its own folder, keep.Data,
+// holds no more than the policy lets it.
+func Mounts(g *policies.Grant, keep Keep, limits policies.Limits) []wasi.Mount {
 	if g.All {
 		return nil // all is never granted to a module: it says what it needs
 	}
 	var mounts []wasi.Mount
-	for _, dir := range folders(g.FSWrite) {
-		m := wasi.Mount{Host: dir, Guest: GuestPath(dir)}
-		if filepath.Clean(dir) == filepath.Clean(data) {
+	add := func(dir string, readOnly bool) {
+		m := wasi.Mount{Host: dir, Guest: GuestPath(dir), ReadOnly: readOnly || keep.fixes(dir), Fixed: keep.inside(dir)}
+		if filepath.Clean(dir) == filepath.Clean(keep.Data) {
 			m.Most = limits.DataDir
 		}
-		mounts = append(mounts, m)
+		if m.Closed = below(dir, g.FSDeny); !slices.Contains(m.Closed, ".") {
+			mounts = append(mounts, m)
+		}
+	}
+	for _, dir := range folders(g.FSWrite) {
+		add(dir, false)
 	}
 	for _, dir := range folders(g.FSRead) {
 		if !slices.Contains(g.FSWrite, dir) {
-			mounts = append(mounts, wasi.Mount{Host: dir, Guest: GuestPath(dir), ReadOnly: true})
+			add(dir, true)
 		}
 	}
 	return mounts

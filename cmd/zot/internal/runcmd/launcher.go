@@ -163,17 +163,19 @@ func (l *launcher) maxFrame() int {
 	return most
 }
 
+// keep is what none of its rights on files reaches.
+func (l *launcher) keep() confinement.Keep {
+	return confinement.Keep{Project: l.w.ProjectRoot, Home: l.w.Home, Data: l.data}
+}
+
 func (l *launcher) process(ctx context.Context, path, dir string, stderr io.Writer) (transports.Conn, error) {
-	args := l.m.Args
+	o := subprocess.Options{Path: path, Args: l.m.Args, Dir: dir, Env: l.env, Stderr: stderr, MaxFrame: l.maxFrame()}
 	if confinement.Narrowed(l.granted) {
-		var err error
-		if path, args, err = confinement.Process(l.granted, path, args, dir, l.strict()); err != nil {
+		if err := confinement.Process(l.granted, &o, l.keep(), l.strict()); err != nil {
 			return nil, err
 		}
 	}
-	conn, err := subprocess.Start(ctx, subprocess.Options{
-		Path: path, Args: args, Dir: dir, Env: l.env, Stderr: stderr, MaxFrame: l.maxFrame(),
-	})
+	conn, err := subprocess.Start(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +189,7 @@ func (l *launcher) module(ctx context.Context, path string, stderr io.Writer) (t
 	}
 	conn, err := wasi.Start(ctx, wasi.Options{
 		Path: path, Name: l.m.Name, Args: l.m.Args, Env: l.env,
-		Mounts:   confinement.Mounts(l.granted, l.data, limits),
+		Mounts:   confinement.Mounts(l.granted, l.keep(), limits),
 		MemPages: confinement.Pages(limits), CallMax: limits.CPUPerCall, StartMax: limits.Startup, OpenFiles: int(limits.OpenFiles),
 		Isolation: l.p.isolation(),
 		Cache:     l.w.Home.ModuleCache(), Stderr: stderr, MaxFrame: l.maxFrame(),

@@ -37,6 +37,10 @@ type Mount struct {
 	// Most bounds what the folder holds, in bytes and in blocks of 4 KiB; 0
 	// does not. What is beyond it is ENOSPC.
 	Most int64 `json:"most,omitempty"`
+	// Closed are folders and files in it, with slashes and relative to it, that
+	// the guest does not reach; Fixed are such that it cannot change.
+	Closed []string `json:"closed,omitempty"`
+	Fixed  []string `json:"fixed,omitempty"`
 }
 
 // Config says what to run and what it may use.

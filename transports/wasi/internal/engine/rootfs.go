@@ -26,6 +26,7 @@ type rootFS struct {
 	readOnly bool
 	quota    *quota // or nil
 	files    *openFiles
+	kept     kept
 }
 
 // folders are the open mounts of a guest, in their order.
@@ -40,7 +41,7 @@ func openMounts(c Config, note *refusals) (folders, error) {
 			f.close()
 			return nil, fmt.Errorf("mount %q: %w", m.Guest, err)
 		}
-		fs.files, fs.quota = files, newQuota(fs.root, m.Most, note)
+		fs.files, fs.quota, fs.kept = files, newQuota(fs.root, m.Most, note), newKept(m.Closed, m.Fixed)
 		f = append(f, fs)
 	}
 	return f, nil
@@ -82,6 +83,14 @@ func writes(flag experimental.Oflag) bool {
 func (r *rootFS) OpenFile(name string, flag experimental.Oflag, perm fs.FileMode) (experimental.File, experimental.Errno) {
 	if r.readOnly && (writes(flag) || flag&changes != 0) {
 		return nil, experimental.EROFS
+	}
+	follow := flag&experimental.O_NOFOLLOW == 0
+	judge := r.look
+	if writes(flag) || flag&changes != 0 {
+		judge = r.change
+	}
+	if errno := judge(name, follow); errno != 0 {
+		return nil, errno
 	}
 	isNew, errno := r.openable(name, flag)
 	if errno != 0 {
@@ -175,11 +184,17 @@ func hostFlags(flag experimental.Oflag) int {
 
 // Stat implements [experimental.FS].
 func (r *rootFS) Stat(name string) (sys.Stat_t, experimental.Errno) {
+	if errno := r.look(name, true); errno != 0 {
+		return sys.Stat_t{}, errno
+	}
 	return stat(r.root.Stat(name))
 }
 
 // Lstat implements [experimental.FS].
 func (r *rootFS) Lstat(name string) (sys.Stat_t, experimental.Errno) {
+	if errno := r.look(name, false); errno != 0 {
+		return sys.Stat_t{}, errno
+	}
 	return stat(r.root.Lstat(name))
 }
 
@@ -193,6 +208,9 @@ func stat(info fs.FileInfo, err error) (sys.Stat_t, experimental.Errno) {
 // Readlink implements [experimental.FS]. The text of a link that leads outside
 // would tell about the outside.
 func (r *rootFS) Readlink(name string) (string, experimental.Errno) {
+	if errno := r.look(name, false); errno != 0 {
+		return "", errno
+	}
 	target, err := r.root.Readlink(name)
 	if err != nil {
 		return "", errnoOf(err)
@@ -212,6 +230,9 @@ func (r *rootFS) Mkdir(name string, perm fs.FileMode) experimental.Errno {
 	if r.readOnly {
 		return experimental.EROFS
 	}
+	if errno := r.change(name, false); errno != 0 {
+		return errno
+	}
 	if errno := r.quota.take(1); errno != 0 {
 		return errno
 	}
@@ -223,6 +244,11 @@ func (r *rootFS) Mkdir(name string, perm fs.FileMode) experimental.Errno {
 func (r *rootFS) Rename(from, to string) experimental.Errno {
 	if r.readOnly {
 		return experimental.EROFS
+	}
+	for _, name := range []string{from, to} {
+		if errno := r.move(name); errno != 0 {
+			return errno
+		}
 	}
 	if info, err := r.root.Lstat(from); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		return experimental.EPERM
@@ -244,6 +270,9 @@ func (r *rootFS) remove(name string, dir bool) experimental.Errno {
 	if r.readOnly {
 		return experimental.EROFS
 	}
+	if errno := r.move(name); errno != 0 {
+		return errno
+	}
 	info, err := r.root.Lstat(name)
 	switch {
 	case err != nil:
@@ -260,6 +289,9 @@ func (r *rootFS) remove(name string, dir bool) experimental.Errno {
 func (r *rootFS) Utimens(name string, atim, mtim int64) experimental.Errno {
 	if r.readOnly {
 		return experimental.EROFS
+	}
+	if errno := r.change(name, true); errno != 0 {
+		return errno
 	}
 	return errnoOf(r.root.Chtimes(name, timeOf(atim), timeOf(mtim)))
 }

@@ -1,0 +1,104 @@
+package engine
+
+import (
+	"io/fs"
+	"path"
+	"strings"
+
+	experimental "github.com/tetratelabs/wazero/experimental/sys"
+)
+
+// kept are folders inside a mount that the guest has less of than of the rest.
+// Names are judged after their links were followed, and without regard to case:
+// a guest makes no links, so what a name leads to stays as it was found.
+type kept struct {
+	closed []string // out of reach altogether
+	fixed  []string // cannot be changed
+}
+
+func newKept(closed, fixed []string) kept {
+	clean := func(list []string) []string {
+		var out []string
+		for _, p := range list {
+			out = append(out, fold(path.Clean(p)))
+		}
+		return out
+	}
+	return kept{clean(closed), clean(fixed)}
+}
+
+func fold(name string) string { return strings.ToLower(name) }
+
+// look judges a name that is only looked at, and change one that would be
+// changed. With follow the last element's own link counts.
+func (r *rootFS) look(name string, follow bool) experimental.Errno {
+	if len(r.kept.closed) == 0 {
+		return 0
+	}
+	if inside(r.real(name, follow), r.kept.closed) {
+		return experimental.EPERM
+	}
+	return 0
+}
+
+func (r *rootFS) change(name string, follow bool) experimental.Errno {
+	if len(r.kept.closed)+len(r.kept.fixed) == 0 {
+		return 0
+	}
+	real := r.real(name, follow)
+	switch {
+	case inside(real, r.kept.closed):
+		return experimental.EPERM
+	case inside(real, r.kept.fixed):
+		return experimental.EROFS
+	}
+	return 0
+}
+
+// move judges a name that would go away, or come: with a folder goes what is
+// in it.
+func (r *rootFS) move(name string) experimental.Errno {
+	if errno := r.change(name, false); errno != 0 {
+		return errno
+	}
+	real := r.real(name, false)
+	for _, dir := range append(r.kept.closed, r.kept.fixed...) {
+		if inside(dir, []string{real}) {
+			return experimental.EROFS
+		}
+	}
+	return 0
+}
+
+func inside(name string, dirs []string) bool {
+	for _, dir := range dirs {
+		if dir == "." || name == dir || strings.HasPrefix(name, dir+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// real is what a name leads to, folded. Links that lead outside stay as they
+// are: os.Root refuses them.
+func (r *rootFS) real(name string, follow bool) string {
+	rest := strings.Split(path.Clean(name), "/")
+	at := "."
+	for links := 0; len(rest) > 0; {
+		next := path.Join(at, rest[0])
+		rest = rest[1:]
+		if next == ".." || strings.HasPrefix(next, "../") {
+			return fold(path.Join(append([]string{next}, rest...)...))
+		}
+		info, err := r.root.Lstat(next)
+		if err == nil && info.Mode()&fs.ModeSymlink != 0 && (follow || len(rest) > 0) && links < 40 {
+			if target, err := r.root.Readlink(next); err == nil && !path.IsAbs(target) {
+				links++
+				rest = append(strings.Split(path.Clean(target), "/"), rest...)
+				continue
+			}
+		}
+		at = next
+	}
+	return fold(at)
+}
