@@ -32,6 +32,8 @@ func TestMain(m *testing.M) {
 	if os.Getenv(testOnlyMain) != "" {
 		os.Exit(cli.Main(os.Args[1:]))
 	}
+	// With the race detector, a program would sleep for a second when it ends.
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
 	testscript.Main(withModules{m}, map[string]func(){
 		"zot":       func() { managedOfScenario(); os.Exit(cli.Main(os.Args[1:])) },
 		"scripted":  func() { os.Exit(extensiontest.Main(os.Args[1:])) },
@@ -108,8 +110,7 @@ func setup(env *testscript.Env) error {
 	for name, bound := range patience {
 		env.Setenv("ZOT_TIMEOUTS_"+name, bound)
 	}
-	// With the race detector, a program would sleep for a second when it ends.
-	env.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
+	env.Setenv("GORACE", os.Getenv("GORACE"))
 	examples, err := filepath.Abs("../../examples")
 	if err != nil {
 		return err

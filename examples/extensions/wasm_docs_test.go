@@ -115,7 +115,7 @@ func uptime(t *testing.T, module string) {
 	}
 	c.send(extproto.Shutdown{})
 	c.untilEnd()
-	if exit := conn.Stop(t.Context(), transports.Grace{Exit: 10 * time.Second, Term: time.Second}); exit.Code != 0 {
+	if exit := conn.Stop(t.Context(), transports.Grace{Exit: time.Minute, Term: time.Second}); exit.Code != 0 {
 		t.Errorf("it ended with %v", exit)
 	}
 }

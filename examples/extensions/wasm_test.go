@@ -208,7 +208,7 @@ func converse(t *testing.T, name, dir string, start func(o wasi.Options, data st
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Stop(context.Background(), transports.Grace{Exit: 10 * time.Second, Term: time.Second})
+	defer conn.Stop(context.Background(), transports.Grace{Exit: time.Minute, Term: time.Second})
 	c := &conversation{t: t, conn: conn, dir: dir}
 	c.until("hello")
 	c.send(extproto.HelloAck{ProtocolVersion: extproto.Version, ZotVersion: "0.0.0-test", Provider: "demo", Model: "demo", CWD: dir,
@@ -223,7 +223,7 @@ func converse(t *testing.T, name, dir string, start func(o wasi.Options, data st
 	}
 	c.send(extproto.Shutdown{})
 	c.untilEnd()
-	if exit := conn.Stop(t.Context(), transports.Grace{Exit: 10 * time.Second, Term: time.Second}); exit.Code != 0 || exit.Signal != "" || stderr.Len() > 0 {
+	if exit := conn.Stop(t.Context(), transports.Grace{Exit: time.Minute, Term: time.Second}); exit.Code != 0 || exit.Signal != "" || stderr.Len() > 0 {
 		t.Errorf("it ended with %v and said %q", exit, stderr.String())
 	}
 	chance := regexp.MustCompile(regexp.QuoteMeta(data) + `|` + regexp.QuoteMeta(dir) + `|\d{4}-\d\d-\d\dT[0-9:.]+Z`)
@@ -248,7 +248,7 @@ func (c *conversation) send(f extproto.Frame) {
 		c.t.Fatal(err)
 	}
 	line = bytes.ReplaceAll(line, []byte(folder), []byte(filepath.ToSlash(c.dir)))
-	if err := c.conn.WriteFrame(line, time.Now().Add(20*time.Second)); err != nil {
+	if err := c.conn.WriteFrame(line, time.Now().Add(3*time.Minute)); err != nil {
 		c.t.Fatal(err)
 	}
 }

@@ -166,8 +166,8 @@ func (f *Fetcher) refusal(ctx context.Context, err error) error {
 	var coded *extension.RequestError
 	var network net.Error
 	switch {
-	case errors.As(err, &coded):
-		return coded
+	case errors.As(err, &coded) && (ctx.Err() == nil || coded.Code != extproto.CodeFailed && coded.Code != extproto.CodeTimeout):
+		return coded // else it failed because the time was over
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return refuse(extproto.CodeTimeout, "no complete answer within %s", f.opts.Limits.Timeout)
 	case ctx.Err() != nil:

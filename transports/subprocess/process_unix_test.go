@@ -60,7 +60,7 @@ func running(pid int) bool {
 
 func awaitGone(t *testing.T, pid int) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); running(pid); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); running(pid); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("process %d is still there", pid)
 		}

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 
 func TestContract(t *testing.T) {
 	transporttest.Run(t, func(t testing.TB, p transporttest.Program) transports.Conn {
-		return start(t, Options{Path: self(t), Env: []string{peerVar + "=" + p.Name}, Stderr: p.Stderr, MaxFrame: p.MaxFrame})
+		return start(t, Options{Path: self(t), Env: []string{peerVar + "=" + p.Name, "GORACE=atexit_sleep_ms=0"}, Stderr: p.Stderr, MaxFrame: p.MaxFrame})
 	})
 }
 

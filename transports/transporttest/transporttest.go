@@ -55,7 +55,7 @@ func (s Suite) Run(t *testing.T) {
 
 // patience is how long anything may take before the test calls it hung. It
 // has nothing to do with how long things should take.
-const patience = 30 * time.Second
+const patience = 3 * time.Minute
 
 // quick is a grace that makes no test slow.
 var quick = transports.Grace{Exit: 50 * time.Millisecond, Term: 50 * time.Millisecond}

@@ -73,7 +73,7 @@ func TestAGuestThatSpinsAtItsEnd(t *testing.T) {
 		do(t, conn, request{Op: "echo"})
 		began := time.Now()
 		exit := conn.Stop(t.Context(), grace)
-		if exit.Signal == "" || time.Since(began) > 10*time.Second {
+		if exit.Signal == "" || time.Since(began) > time.Minute {
 			t.Errorf("after %v: exit = %v, want a violent one", time.Since(began), exit)
 		}
 	})

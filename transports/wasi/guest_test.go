@@ -30,7 +30,7 @@ func TestTimersRunWhileTheInputIsIdle(t *testing.T) {
 func TestACallOvertakesOneThatWaits(t *testing.T) {
 	bothIsolations(t, func(t *testing.T, o Options) {
 		conn := startLab(t, o)
-		ask(t, conn, request{ID: 1, Op: "sleep", N: 500})
+		ask(t, conn, request{ID: 1, Op: "sleep", N: 2000})
 		ask(t, conn, request{ID: 2, Op: "echo", Text: "quick"})
 		if first, second := next(t, conn), next(t, conn); first.ID != 2 || second.ID != 1 {
 			t.Errorf("answers came in the order %d, %d", first.ID, second.ID)
@@ -41,7 +41,7 @@ func TestACallOvertakesOneThatWaits(t *testing.T) {
 func TestClocksAreReal(t *testing.T) {
 	bothIsolations(t, func(t *testing.T, o Options) {
 		got := do(t, startLab(t, o), request{Op: "elapsed", N: 50})
-		if d, err := time.ParseDuration(got.Text); err != nil || d < 50*time.Millisecond || d > 20*time.Second {
+		if d, err := time.ParseDuration(got.Text); err != nil || d < 50*time.Millisecond || d > 3*time.Minute {
 			t.Errorf("50 ms took %q by the guest's clock", got.Text)
 		}
 	})
@@ -114,7 +114,7 @@ func TestASpinningGuestIsStopped(t *testing.T) {
 			if exit.Signal == "" {
 				t.Errorf("exit = %v, want a violent one", exit)
 			}
-			if took := time.Since(began); took > 10*time.Second {
+			if took := time.Since(began); took > time.Minute {
 				t.Errorf("stopping took %v", took)
 			}
 		}
@@ -136,7 +136,7 @@ func TestASpinningGuestDoesNotHoldUpTheHost(t *testing.T) {
 		}()
 		select {
 		case <-collected:
-		case <-time.After(20 * time.Second):
+		case <-time.After(3 * time.Minute):
 			t.Error("the garbage collector waits for the guest")
 		}
 		conn.Stop(t.Context(), grace)
@@ -145,17 +145,17 @@ func TestASpinningGuestDoesNotHoldUpTheHost(t *testing.T) {
 
 func TestComputingHasALimit(t *testing.T) {
 	bothIsolations(t, func(t *testing.T, o Options) {
-		o.CallMax = 400 * time.Millisecond
+		o.CallMax = 1500 * time.Millisecond
 		for _, args := range [][]string{{"spin"}, nil} {
 			o.Args = args
 			conn := startLab(t, o)
 			if args == nil {
 				// Waiting is not computing.
-				do(t, conn, request{Op: "sleep", N: 1000})
+				do(t, conn, request{Op: "sleep", N: 2000})
 				ask(t, conn, request{Op: "spin"})
 			}
 			exit := awaitDone(t, conn)
-			if exit.Signal != "killed" || !strings.Contains(exit.Reason, "computed for longer than 400ms") {
+			if exit.Signal != "killed" || !strings.Contains(exit.Reason, "computed for longer than 1.5s") {
 				t.Errorf("args %q: exit = %v", args, exit)
 			}
 		}

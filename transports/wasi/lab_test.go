@@ -43,7 +43,7 @@ func ask(t testing.TB, conn transports.Conn, r request) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := conn.WriteFrame(frame, time.Now().Add(20*time.Second)); err != nil {
+	if err := conn.WriteFrame(frame, time.Now().Add(3*time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -72,7 +72,7 @@ func awaitDone(t testing.TB, conn transports.Conn) transports.Exit {
 	t.Helper()
 	select {
 	case <-conn.Done():
-	case <-time.After(30 * time.Second):
+	case <-time.After(3 * time.Minute):
 		t.Fatal("the guest has not ended")
 	}
 	return conn.Exit()

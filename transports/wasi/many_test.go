@@ -108,7 +108,7 @@ func proportional(pid int) (int64, bool) {
 }
 
 // mostDelay is how long a guest in a runner may hold up anything of the host.
-const mostDelay = 50 * time.Millisecond
+const mostDelay = 250 * time.Millisecond
 
 // TestAGuestDoesNotDelayTheHost watches a clock and the garbage collector of
 // the host while a guest misbehaves. On a machine where everything waits for a

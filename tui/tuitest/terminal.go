@@ -143,7 +143,7 @@ func (x *Terminal) Process() *os.Process { return x.cmd.Process }
 func (x *Terminal) File() *os.File { return x.tty }
 
 // Patience is how long Wait waits at most.
-const Patience = 20 * time.Second
+const Patience = 3 * time.Minute
 
 // WaitFor waits until ok, and fails the test with the screen if it never is.
 func (x *Terminal) WaitFor(what string, ok func() bool) {

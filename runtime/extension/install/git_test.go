@@ -184,7 +184,7 @@ func TestGitThatDoesNotAnswer(t *testing.T) {
 	if !errors.As(err, &failed) || !strings.Contains(err.Error(), "no answer within 300ms") || failed.Remedy == "" {
 		t.Error(err)
 	}
-	if took := time.Since(began); took > 20*time.Second {
+	if took := time.Since(began); took > time.Minute {
 		t.Errorf("took %s", took)
 	}
 	if got := entries(t, o.Home); len(got) > 0 {

@@ -20,6 +20,8 @@ import (
 // TestMain lets the test program be a zot that dies at a given step of an
 // operation, without any of its deferred work.
 func TestMain(m *testing.M) {
+	// With the race detector, each program would sleep for a second when it ends.
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
 	if operation := os.Getenv("INSTALL_TEST_OPERATION"); operation != "" {
 		dieAt, _ := strconv.Atoi(os.Getenv("INSTALL_TEST_DIE_AT"))
 		n := 0

@@ -292,7 +292,7 @@ func TestSchemasAreMadeObjects(t *testing.T) {
 // A silent server does not hold a call forever, and keep-alives keep it.
 func TestIdle(t *testing.T) {
 	srv := providertest.New(t, "turn\n say Hel\n hang")
-	hc, err := httpapi.NewClient(httpapi.ClientOptions{Idle: 50 * time.Millisecond})
+	hc, err := httpapi.NewClient(httpapi.ClientOptions{Idle: 3 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

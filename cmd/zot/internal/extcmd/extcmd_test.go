@@ -263,7 +263,7 @@ func (n *notified) Write(p []byte) (int, error) {
 
 func (n *notified) waitFor(t *testing.T, text string) {
 	t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(3 * time.Minute)
 	for {
 		n.mu.Lock()
 		got := n.buf.String()

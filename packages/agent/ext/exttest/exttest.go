@@ -47,7 +47,7 @@ type Options struct {
 	CallTool func(extproto.CallTool) extproto.ToolResult
 	// Request answers the extension's requests, like http.fetch; nil denies them.
 	Request func(extproto.Request) extproto.Response
-	// Timeout bounds each wait; 10 seconds where zero.
+	// Timeout bounds each wait; 30 seconds where zero.
 	Timeout time.Duration
 }
 
@@ -150,7 +150,7 @@ func newHost(t testing.TB, opts Options, out io.WriteCloser) *Host {
 		ack.Capabilities = []string{extproto.CapCallTool, extproto.CapRequest}
 	}
 	if opts.Timeout == 0 {
-		opts.Timeout = 10 * time.Second
+		opts.Timeout = 30 * time.Second
 	}
 	return &Host{t: t, opts: opts, out: out, log: &logBuffer{}, end: make(chan struct{}),
 		eof: make(chan struct{}), changed: make(chan struct{}),

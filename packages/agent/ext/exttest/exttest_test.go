@@ -102,13 +102,13 @@ func TestHost(t *testing.T) {
 
 func role(name string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), roleVar+"="+name)
+	cmd.Env = append(os.Environ(), roleVar+"="+name, "GORACE=atexit_sleep_ms=0")
 	return cmd
 }
 
 // A mistake of the extension fails the author's test, and says enough.
 func TestHostFailures(t *testing.T) {
-	short := exttest.Options{Timeout: 200 * time.Millisecond}
+	short := exttest.Options{Timeout: 3 * time.Second}
 	for name, tt := range map[string]struct {
 		test func(t testing.TB)
 		want string
@@ -125,7 +125,7 @@ func TestHostFailures(t *testing.T) {
 			t.Cleanup(func() { close(stop) })
 			e.Command("hang", "", func(string) ext.Response { <-stop; return ext.Noop() })
 			exttest.StartWith(t, e, short).Command("hang", "")
-		}, "an answer to the command /hang: nothing in 200ms"},
+		}, "an answer to the command /hang: nothing in 3s"},
 		"not subscribed": {func(t testing.TB) { exttest.Start(t, ext.New("x", "1")).InterceptTurnStart(1) },
 			"does not intercept turn_start"},
 		"unsent note": {func(t testing.TB) { exttest.StartWith(t, ext.New("x", "1"), short).WaitNote("never") },
