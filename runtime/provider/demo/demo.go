@@ -21,8 +21,11 @@ const Model = "scripted-demo"
 const Prompt = "The tests of this project fail. Find out why, fix it, note it in the changelog, clean up, publish it, and show that they pass."
 
 // DangerousCommand is the command that the script tries in order to be
-// refused. It harms nothing where it is not: there is no such folder.
-const DangerousCommand = "rm -rf ./zot-demo-no-such-folder"
+// refused. It harms nothing: a folder of this name is the demo's own.
+const DangerousCommand = "rm -rf ./" + Leftovers
+
+// Leftovers is the folder that the script would like to be rid of.
+const Leftovers = "zot-demo-leftovers"
 
 // PublishCommand is the command that the script tries in order to be denied by a
 // policy. It harms nothing where it is not: there is no such remote.
@@ -34,6 +37,10 @@ const TestCommand = "go test ./..."
 // ChangelogTool is the tool of an extension that the script calls if it is
 // offered, with {"entry": "..."}.
 const ChangelogTool = "changelog_add"
+
+// TrashTool is the tool of an extension that the script calls, if it is
+// offered, when its dangerous command was refused, with {"path": "..."}.
+const TrashTool = "move_to_trash"
 
 // A Step is a part of the script, for showing what is to come.
 type Step struct {
@@ -49,6 +56,7 @@ func Steps() []Step {
 		{"edit", "correct the fault"},
 		{ChangelogTool, "note it with a tool that an extension provides"},
 		{"bash", "try a dangerous command and be refused"},
+		{TrashTool, "do it safely, with a tool that another extension provides"},
 		{"bash", "try to publish and be denied by the policy"},
 		{"bash", "run the tests again and see them pass"},
 		{"", "sum up"},
@@ -88,6 +96,7 @@ func TestMean(t *testing.T) {
 }
 `},
 		{"CHANGELOG.md", "# Changelog\n"},
+		{Leftovers + "/profile.out", "nobody needs this any more\n"},
 	}
 }
 

@@ -60,7 +60,7 @@ func newSession(t *testing.T, act func(message.ToolCall) (string, bool)) *sessio
 		srv.Close()
 	})
 	c := openai.New(openai.Options{Provider: "demo", BaseURL: srv.URL(), HTTP: hc})
-	return &session{t, c, []string{"bash", "read", "edit", "write", demo.ChangelogTool}, act}
+	return &session{t, c, []string{"bash", "read", "edit", "write", demo.ChangelogTool, demo.TrashTool}, act}
 }
 
 // prompt runs a prompt to its end and returns the names of the tools called
@@ -144,7 +144,7 @@ func TestWholeScript(t *testing.T) {
 			t.Errorf("the summary lacks %q: %s", s, last)
 		}
 	}
-	for i, s := range []string{"go test ./...", `"mean.go"`, `"newText":"sum / len(xs)"`, `"entry"`, demo.DangerousCommand, demo.PublishCommand, "go test ./..."} {
+	for i, s := range []string{"go test ./...", `"mean.go"`, `"newText":"sum / len(xs)"`, `"entry"`, demo.DangerousCommand, `"path":"` + demo.Leftovers, demo.PublishCommand, "go test ./..."} {
 		if !strings.Contains(commands[i], s) {
 			t.Errorf("call %d has the arguments %s, want %q in them", i+1, commands[i], s)
 		}
@@ -166,9 +166,9 @@ func TestStops(t *testing.T) {
 		{"the code cannot be read", map[string]string{"read 1": "!no such file"}, 2, "it is there 0 times"},
 		{"the edit is refused", map[string]string{"edit 1": "!blocked by policy"}, 3, "The edit was not made: blocked by policy"},
 		{"nothing guards", map[string]string{"bash 2": ran}, 5, "was not refused"},
-		{"the tests still fail", map[string]string{"bash 4": "!" + failing}, 7, "The tests do not pass"},
-		{"the tests say nothing", map[string]string{"bash 4": ran}, 7, "The tests do not pass"},
-		{"the tests are not run again", map[string]string{"bash 4": "!the call was interrupted"}, 7, "The tests do not pass"},
+		{"the tests still fail", map[string]string{"bash 4": "!" + failing}, 8, "The tests do not pass"},
+		{"the tests say nothing", map[string]string{"bash 4": ran}, 8, "The tests do not pass"},
+		{"the tests are not run again", map[string]string{"bash 4": "!the call was interrupted"}, 8, "The tests do not pass"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -183,7 +183,7 @@ func TestStops(t *testing.T) {
 	}
 }
 
-func TestChangelogIsOptional(t *testing.T) {
+func TestExtensionsAreOptional(t *testing.T) {
 	s := newSession(t, good(t, nil))
 	s.tools = []string{"bash", "read", "edit"}
 	called, last := s.prompt(demo.Prompt)
@@ -191,7 +191,7 @@ func TestChangelogIsOptional(t *testing.T) {
 		t.Errorf("without the tool: called %q, ended with %s", called, last)
 	}
 	called, last = newSession(t, good(t, map[string]string{demo.ChangelogTool + " 1": "!extension changelog/changelog_add failed: it died"})).prompt(demo.Prompt)
-	if len(called) != 7 || !strings.Contains(last, "The tests pass") || strings.Contains(last, "noted it") {
+	if len(called) != 8 || !strings.Contains(last, "The tests pass") || strings.Contains(last, "noted it") {
 		t.Errorf("with a tool that fails: called %q, ended with %s", called, last)
 	}
 }
@@ -200,7 +200,7 @@ func TestChangelogIsOptional(t *testing.T) {
 func TestPolicyIsOptional(t *testing.T) {
 	const failed = "!fatal: 'zot-demo-no-such-remote' does not appear to be a git repository\n[exit code 128, 0.0s]"
 	called, last := newSession(t, good(t, map[string]string{"bash 3": failed})).prompt(demo.Prompt)
-	if len(called) != 7 || !strings.Contains(last, "The tests pass") || strings.Contains(last, "policy") {
+	if len(called) != 8 || !strings.Contains(last, "The tests pass") || strings.Contains(last, "policy") {
 		t.Errorf("called %q, ended with %s", called, last)
 	}
 }
@@ -229,6 +229,9 @@ func TestRealProject(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for _, f := range demo.Project() {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, f.Name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.WriteFile(filepath.Join(dir, f.Name), []byte(f.Text), 0o600); err != nil {
 			t.Fatal(err)
 		}

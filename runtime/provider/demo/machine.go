@@ -60,16 +60,19 @@ type machine struct{ c conversation }
 
 func (m machine) result(i int) string { return m.c.steps[i].result }
 
-// step answers when n calls have been made. The call for the changelog is
-// missing among them where no such tool was offered.
+// step answers when n calls have been made. The calls for the changelog and the
+// trash are missing among them where no such tool was offered.
 func (m machine) step(n int) reply {
 	if n >= 1 {
 		if _, why := m.failure(); why != "" {
 			return stop("%s.", why)
 		}
 	}
-	noted := n > 3 && m.c.steps[3].name == ChangelogTool
+	noted, trashed := m.noted(), m.trashed()
 	if noted {
+		n--
+	}
+	if trashed {
 		n--
 	}
 	switch n {
@@ -85,6 +88,9 @@ func (m machine) step(n int) reply {
 		}
 		return m.danger(noted)
 	case 4:
+		if !trashed && slices.Contains(m.c.tools, TrashTool) {
+			return m.trash()
+		}
 		return m.publish()
 	case 5:
 		return m.again()
@@ -92,6 +98,23 @@ func (m machine) step(n int) reply {
 		return m.summary(noted)
 	}
 	return stop("The script is over, and there are more calls than it made.")
+}
+
+// noted and trashed report whether the calls that need an extension were made.
+func (m machine) noted() bool { return m.called(3, ChangelogTool) }
+
+func (m machine) trashed() bool { return m.called(m.dangerAt()+1, TrashTool) }
+
+func (m machine) called(i int, tool string) bool {
+	return len(m.c.steps) > i && m.c.steps[i].name == tool
+}
+
+// dangerAt is the place of the dangerous command among the calls.
+func (m machine) dangerAt() int {
+	if m.noted() {
+		return 4
+	}
+	return 3
 }
 
 // A failure is what a failing test said.
@@ -161,13 +184,31 @@ func (m machine) danger(noted bool) reply {
 		"%sStep 5: now I try a command that a careful setup refuses: %s", before, DangerousCommand)
 }
 
-func (m machine) publish() reply {
-	out := m.result(len(m.c.steps) - 1)
-	if !refused(out) {
-		return stop("The command %q was not refused: nothing guards this session. (It did no harm, there is no such folder.)", DangerousCommand)
+// unguarded says that the dangerous command ran, or nothing if it did not.
+func (m machine) unguarded() string {
+	if refused(m.result(m.dangerAt())) {
+		return ""
 	}
-	return say("bash", object{"command": PublishCommand}, "Refused, as hoped. A policy may say no as well.",
-		"I was refused: %s. I leave it at that. Step 6: I try to publish: %s", firstLine(out), PublishCommand)
+	return fmt.Sprintf("The command %q was not refused: nothing guards this session. (It did no harm, such a folder is the demo's own.)", DangerousCommand)
+}
+
+func (m machine) trash() reply {
+	if why := m.unguarded(); why != "" {
+		return stop("%s", why)
+	}
+	return say(TrashTool, object{"path": Leftovers}, "Refused, as hoped. There is a safe way.",
+		"I was refused: %s. Step 6: I use %s instead, which a second extension provides.", firstLine(m.result(m.dangerAt())), TrashTool)
+}
+
+func (m machine) publish() reply {
+	if why := m.unguarded(); why != "" {
+		return stop("%s", why)
+	}
+	before := fmt.Sprintf("I was refused: %s. I leave it at that.", firstLine(m.result(m.dangerAt())))
+	if m.trashed() {
+		before = "The answer is: " + firstLine(m.result(m.dangerAt()+1)) + "."
+	}
+	return say("bash", object{"command": PublishCommand}, "A policy may say no as well.", "%s Step 7: I try to publish: %s", before, PublishCommand)
 }
 
 // denied reports whether a policy forbade to publish. Without a policy about it
@@ -180,7 +221,7 @@ func (m machine) again() reply {
 	if m.denied(at) {
 		before = fmt.Sprintf("The policy says no: %s.", firstLine(m.result(at)))
 	}
-	return say("bash", object{"command": TestCommand}, "Back to the tests.", "%s Step 7: I run the tests again.", before)
+	return say("bash", object{"command": TestCommand}, "Back to the tests.", "%s Step 8: I run the tests again.", before)
 }
 
 var passed = regexp.MustCompile(`(?m)^ok\s+\S`)

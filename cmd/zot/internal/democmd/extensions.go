@@ -4,11 +4,14 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 
 	"github.com/spf13/cobra"
 
 	"github.com/patriceckhart/zot/packages/agent/ext"
+	"github.com/patriceckhart/zot/runtime/provider/demo"
 )
 
 // The extensions of the demo that are processes: zot itself, started once more
@@ -17,7 +20,7 @@ var processes = []struct {
 	name, description string
 	build             func(*ext.Extension)
 }{
-	{"guard", "refuses commands that delete folders", guard},
+	{"guard", "refuses commands that delete folders, and moves them to a trash instead", guard},
 }
 
 // The extension of the demo that is a WebAssembly module, built from the C file
@@ -49,13 +52,39 @@ func newExtension() *cobra.Command {
 
 var deletesFolders = regexp.MustCompile(`\brm\s+(-\S*\s+)*-\S*[rR]`)
 
-// guard is asked about every tool call and refuses some.
+// guard is asked about every tool call and refuses some. It has a tool for what
+// they were for.
 func guard(e *ext.Extension) {
 	e.InterceptToolCall(func(tool string, args json.RawMessage) (allow bool, reason string) {
 		var in struct{ Command string }
 		if tool != "bash" || json.Unmarshal(args, &in) != nil || !deletesFolders.MatchString(in.Command) {
 			return true, ""
 		}
-		return false, fmt.Sprintf("refused by the guard extension: %q deletes folders without asking", in.Command)
+		return false, fmt.Sprintf("refused by the guard extension: %q deletes folders; %s does it safely", in.Command, demo.TrashTool)
 	})
+	e.Tool(demo.TrashTool, "Moves a file or folder of the project into the project's .trash folder.",
+		json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`),
+		func(args json.RawMessage) ext.ToolResult {
+			var in struct{ Path string }
+			if err := json.Unmarshal(args, &in); err != nil {
+				return ext.TextErrorResult(err.Error())
+			}
+			if err := trash(e.Host().CWD, in.Path); err != nil {
+				return ext.TextErrorResult(err.Error())
+			}
+			return ext.TextResult(fmt.Sprintf("moved %s to .trash", in.Path))
+		})
+}
+
+// trash moves path, a name inside of the project, into its trash.
+func trash(project, path string) error {
+	root, err := os.OpenRoot(project)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := root.MkdirAll(".trash", 0o755); err != nil {
+		return err
+	}
+	return root.Rename(path, filepath.Join(".trash", filepath.Base(path)))
 }

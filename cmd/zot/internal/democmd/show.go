@@ -27,7 +27,7 @@ func (w *show) opening(p *place, url string) {
 	w.line("  project     %s, with a test that fails", p.project)
 	w.line("  model       %s at %s, asked like any other", demo.Model, url)
 	w.line("  extensions  changelog adds a tool: a WebAssembly module that can touch the project alone")
-	w.line("              guard judges every call: a process")
+	w.line("              guard judges every call and adds a tool: a process")
 	w.line("  policy      git push is denied")
 	w.line("\n%s %s", w.bold("you>"), demo.Prompt)
 }
