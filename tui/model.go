@@ -68,6 +68,7 @@ type Model struct {
 	cursor  *tea.Cursor
 	quitErr error
 	drawn   bool
+	drawnAt time.Time
 }
 
 // New returns a model for opt. ctx ends what runs beside the screen.
@@ -116,8 +117,12 @@ func (m *Model) Init() tea.Cmd {
 // Update takes one message, and draws.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.handle(msg)
+	if _, tick := msg.(tickMsg); tick && time.Since(m.drawnAt) < tickEvery {
+		return m, tea.Batch(m.takeCmds()...) // what streams has moved the clock already
+	}
 	m.showPictures()
 	m.draw()
+	m.drawnAt = time.Now()
 	return m, tea.Batch(m.takeCmds()...)
 }
 
@@ -263,6 +268,9 @@ func (m *Model) sheet() *style.Sheet { return m.look.sheet }
 
 type tickMsg struct{}
 
+// tickEvery is how often the spinner turns where nothing else is drawn.
+const tickEvery = 100 * time.Millisecond
+
 // tick keeps the clock of the status line going while something is at work, and
 // only then: an idle screen writes nothing.
 func (m *Model) tick() {
@@ -270,7 +278,7 @@ func (m *Model) tick() {
 		return
 	}
 	m.ticking = true
-	every := 100 * time.Millisecond
+	every := tickEvery
 	if m.opt.ReduceMotion {
 		every = 5 * time.Second
 	}
