@@ -19,7 +19,7 @@ type builtin struct {
 	// stops says that the command ends a turn at work first.
 	stops    bool
 	run      func(m *Model, args string)
-	complete func(context.Context, Runtime) ([]choice, error)
+	complete completer
 }
 
 var (
@@ -78,7 +78,7 @@ func (m *Model) command(name, args string) {
 		m.refresh()
 		return
 	}
-	if skill, ok := strings.CutPrefix(command.Fold(name), "skill:"); ok {
+	if skill, ok := strings.CutPrefix(command.Fold(name), skillPrefix); ok {
 		m.useSkill(skill, args)
 		return
 	}

@@ -19,7 +19,9 @@ func reportCommands() []builtin {
 	trust := report("trust", "[status|revoke]", "what of this project is trusted")
 	trust.complete = fixedArgs("status: what holds", "revoke: ask again next time")
 	policy := report("policy", "[show|check|explain EXT]", "what tools and extensions may do, and why")
-	policy.complete = fixedArgs("show: the policy of all layers", "check: look for mistakes in it", "explain: why an extension may load, or not")
+	policy.complete = also(
+		fixedArgs("show: the policy of all layers", "check: look for mistakes in it", "explain: why an extension may load, or not"),
+		listArgs(Extensions.Extensions, func(r ExtensionRow) choice { return choice{text: "explain " + r.Name, detail: r.State} }))
 	doctor := report("doctor", "[subject|network]", "check the installation, the terminal and the theme")
 	doctor.complete = fixedArgs("terminal", "settings", "model", "policy", "extensions", "theme", "sandbox", "network: ask the model's provider as well")
 	return []builtin{

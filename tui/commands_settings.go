@@ -14,8 +14,24 @@ import (
 func settingsCommand() builtin {
 	c := def("config", "[key [value]]", "see and change settings", (*Model).settings)
 	c.aliases = []string{"settings"}
-	c.complete = listArgs(Settings.Settings, func(r SettingRow) choice { return choice{text: r.Key, detail: r.Value} })
+	c.complete = also(listArgs(Settings.Settings, func(r SettingRow) choice { return choice{text: r.Key, detail: r.Value} }), settingValues)
 	return c
+}
+
+// settingValues offers the values of settings that have few.
+func settingValues(ctx context.Context, rt Runtime) ([]choice, error) {
+	s, ok := rt.(Settings)
+	if !ok {
+		return nil, nil
+	}
+	rows, err := s.Settings(ctx)
+	var out []choice
+	for _, r := range rows {
+		for _, v := range r.Options {
+			out = append(out, choice{text: screen.Line(r.Key + " " + v), detail: screen.Line(r.Doc)})
+		}
+	}
+	return out, err
 }
 
 // settings opens the dialog, or saves a value at once.

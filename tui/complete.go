@@ -74,10 +74,12 @@ func (c *completion) slash(m *Model, before string) {
 		c.arguments(m, head, strings.TrimLeft(rest, " "))
 		return
 	}
-	for _, r := range head {
-		if r == '/' {
-			return // a path
-		}
+	if strings.Contains(head, "/") {
+		return // a path
+	}
+	if strings.HasPrefix(strings.ToLower(head), skillPrefix) {
+		c.skills(m, before)
+		return
 	}
 	c.kind, c.replace = '/', len([]rune(before))
 	c.items = matchCommands(m.allCommands(), head)

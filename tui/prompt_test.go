@@ -306,6 +306,37 @@ func TestSlashCompletion(t *testing.T) {
 	})
 }
 
+func TestArgumentsAreCompleted(t *testing.T) {
+	rt := tuitest.New()
+	rt.SkillRows = []tui.SkillRow{{Name: "release", Description: "cut a release"}, {Name: "review", Description: "look at a change"}}
+	rt.ExtRows = []tui.ExtensionRow{{Name: "todo", State: "running"}}
+	rt.SetRows = []tui.SettingRow{{Key: "ui.notifications", Value: "off", Options: []string{"off", "always"}}}
+	on(t, rt, func(d *tuitest.Driver) {
+		d.Type("/skill:re")
+		d.Has("/skill:release", "cut a release", "/skill:review")
+		d.Type("v")
+		d.Keys("tab")
+		d.Has("› /skill:review")
+		d.Keys("ctrl+u")
+		d.Type("/policy ")
+		d.Has("explain", "why an extension may load")
+		d.Lacks("explain todo")
+		d.Type("explain t")
+		d.Has("explain todo", "running")
+		d.Keys("tab")
+		d.Has("› /policy explain todo")
+		d.Keys("ctrl+u")
+		d.Type("/config notif")
+		d.Has("ui.notifications")
+		d.Keys("tab")
+		d.Type("al")
+		d.Has("ui.notifications always")
+		d.Keys("tab", "enter")
+		d.Sleep(100 * time.Millisecond)
+		d.Has("ui.notifications saved")
+	})
+}
+
 func TestUnknownCommandIsSaidAndNotSent(t *testing.T) {
 	rt := tuitest.New()
 	on(t, rt, func(d *tuitest.Driver) {

@@ -25,7 +25,7 @@ const (
 	leaveModes = "\x1b[?1007r"
 	// exitModes repeats what the program restores by itself: a frame that was
 	// cut short by the end must not leave a hidden cursor or a held screen.
-	exitModes = leaveModes + "\x1b[?2026l\x1b[?2004l\x1b[?1004l\x1b[?25h"
+	exitModes = leaveModes + "\x1b[?7h\x1b[?2026l\x1b[?2004l\x1b[?1004l\x1b[?25h"
 )
 
 // A SignalError is the end by a signal from outside.
@@ -89,11 +89,17 @@ func (m *Model) program(ctx context.Context, input io.Reader, more ...tea.Progra
 	if !m.opt.MainScreen {
 		m.screen = paint.New(out, paint.Options{Rewrite: runtime.GOOS == "windows"})
 		out = m.screen.Output()
-		go m.screen.Run(ctx)
 	}
-	return tea.NewProgram(m, append([]tea.ProgramOption{
+	p := tea.NewProgram(m, append([]tea.ProgramOption{
 		tea.WithInput(input), tea.WithOutput(out), tea.WithEnvironment(m.opt.Env),
 		tea.WithFPS(30), tea.WithoutSignalHandler(), tea.WithFilter(filter)}, more...)...)
+	if m.screen != nil {
+		go func() { // ends with ctx
+			defer recovered(p.Send)
+			m.screen.Run(ctx)
+		}()
+	}
+	return p
 }
 
 // Connect carries events and questions to send until ctx ends; [Run] does it

@@ -23,6 +23,12 @@ func (s *surface) command(name, args string) {
 		}
 		return
 	}
+	for _, c := range tui.BuiltinCommands() {
+		if command.Fold(c.Name) == name {
+			s.line("/%s is about the screen, and there is none here; /help lists what there is.", name)
+			return
+		}
+	}
 	for _, c := range s.rt.Commands() {
 		if command.Fold(c.Name) == name {
 			s.extension(c, args)

@@ -242,3 +242,13 @@ func TestFailuresInLines(t *testing.T) {
 		k.hears("reloaded: 2 stopped, 1 loaded (1 ready), 1 failed")
 	})
 }
+
+func TestCommandsAboutAScreenSaySo(t *testing.T) {
+	begin(t, tuitest.New(), func(k *talk) {
+		k.say("/theme")
+		if out := k.out.String(); !strings.Contains(out, "/theme is about the screen") {
+			t.Errorf("said %q", out)
+		}
+		k.say("/exit")
+	})
+}
