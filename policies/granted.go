@@ -7,6 +7,26 @@ func (b *Bound) narrowed() bool {
 	return slices.ContainsFunc(allRights, func(a Atom) bool { return b.Use(a.Cap, a.Value).Verdict != Allow })
 }
 
+// onSystem are the capabilities that a process has from its user, and not from
+// the protocol.
+var onSystem = []Capability{FSRead, FSWrite, NetConnect, EnvPass, EnvSecrets, ExecRun, ExecShell}
+
+// Reach is Granted for whoever builds the extension's confinement: it is All
+// where nothing keeps a right on the system from it, whatever is kept from it of
+// the protocol.
+func (b *Bound) Reach() *Grant {
+	g := b.Granted()
+	if b.load.Verdict == Deny || !b.bounds.All {
+		return g
+	}
+	for _, a := range allRights {
+		if slices.Contains(onSystem, a.Cap) && b.Use(a.Cap, a.Value).Verdict != Allow {
+			return g
+		}
+	}
+	return &Grant{All: true, Limits: b.Limits()}
+}
+
 // keepAllowed is bounds without what a rule denies or wants asked. Of rights
 // without end it writes out those that it can.
 func (b *Bound) keepAllowed() *Grant {
@@ -14,7 +34,8 @@ func (b *Bound) keepAllowed() *Grant {
 	if from.All {
 		from = ProtocolRights()
 		from.FSRead, from.FSWrite = []string{"/"}, []string{"/"}
-		from.NetConnect, from.ExecRun, from.ExecShell = []string{"*:*"}, []string{"*"}, true
+		from.NetConnect, from.EnvPass = []string{"*:*"}, []string{"*"}
+		from.ExecRun, from.ExecShell = []string{"*"}, true
 	}
 	allowed := func(c Capability) func(string) bool {
 		return func(v string) bool { return b.Use(c, v).Verdict == Allow }

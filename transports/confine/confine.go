@@ -35,6 +35,9 @@ type Policy struct {
 	// no network at all, local sockets included.
 	TCP []uint16 `json:"tcp,omitempty"`
 
+	// Network leaves it the whole network.
+	Network bool `json:"network,omitempty"`
+
 	// OnlyFiles leaves it the network, other processes and its limits as they
 	// are, and puts up the wall around files alone.
 	OnlyFiles bool `json:"onlyFiles,omitempty"`

@@ -156,7 +156,7 @@ func restrictFiles(p Policy, abi int) error {
 		}
 		rules = append(rules, rule)
 	}
-	if p.OnlyFiles {
+	if p.OnlyFiles || p.Network {
 		return config.RestrictPaths(rules...)
 	}
 	if abi >= 4 {

@@ -86,6 +86,9 @@ func (f *program) ioctls() {
 // sockets leaves none, or streams of the internet protocols: Landlock knows
 // the ports of TCP only, so that nothing that it does not look at may remain.
 func (f *program) sockets(p Policy) {
+	if p.Network {
+		return
+	}
 	if len(p.TCP) == 0 {
 		f.when(unix.SYS_SOCKET, answerEPERM)
 		return

@@ -57,6 +57,9 @@ func Standing(m *manifest.Manifest, rights *policies.Grant) []string {
 	return out
 }
 
+// everything is how a grant writes that nothing was kept back of what has no end.
+const everything = "*"
+
 // Environ narrows an environment to what was granted: without a grant of all,
 // the names that were granted, and for a process what any program needs to run;
 // names of credentials only where they were granted as such.
@@ -68,7 +71,7 @@ func Environ(full []string, g *policies.Grant, module bool, secret func(name str
 			if slices.Contains(g.EnvSecrets, name) {
 				env, secrets = append(env, kv), append(secrets, name)
 			}
-		case g.All, slices.Contains(g.EnvPass, name), slices.Contains(g.EnvSecrets, name), !module && needed(name):
+		case g.All, slices.Contains(g.EnvPass, name), slices.Contains(g.EnvPass, everything), slices.Contains(g.EnvSecrets, name), !module && needed(name):
 			env = append(env, kv)
 		}
 	}
@@ -111,6 +114,7 @@ func Process(g *policies.Grant, o *subprocess.Options, keep Keep, strict bool) e
 	}
 	p.Read = append(append(existing(g.FSRead), systemDirs(o.Path)...), o.Dir)
 	for _, host := range g.NetConnect {
+		p.Network = p.Network || host == "*:*"
 		if port, ok := portOf(host); ok && !slices.Contains(p.TCP, port) {
 			p.TCP = append(p.TCP, port)
 		}

@@ -183,7 +183,8 @@ func (p *planner) fault(c *discovery.Candidate) error {
 	return c.Err
 }
 
-// entry is what the manager runs, and the rights that it is started with.
+// entry is what the manager runs, and the rights on the system that it is
+// started with.
 func (p *planner) entry(c *discovery.Candidate, g *gate.Gate) (extension.Entry, *policies.Grant) {
 	m := c.Manifest
 	e := extension.Entry{
@@ -196,7 +197,7 @@ func (p *planner) entry(c *discovery.Candidate, g *gate.Gate) (extension.Entry, 
 	l := p.launcher(c, g)
 	l.prepare(&e, g.InOwnFolder(c))
 	e.Launch = l.launch
-	return e, l.granted
+	return e, l.reach
 }
 
 // contributes is what a manifest declares, in the words of the manager.

@@ -33,6 +33,7 @@ type launcher struct {
 	bound   *policies.Bound
 	gate    *gate.Gate
 	granted *policies.Grant
+	reach   *policies.Grant // what of it concerns the system
 	env     []string
 	pinned  bool // it runs from the store
 	// stateElsewhere says that its state is in data, and not where it lies.
@@ -51,14 +52,19 @@ func (l *launcher) prepare(e *extension.Entry, inOwnFolder bool) {
 	if l.bound != nil {
 		l.granted = l.bound.Granted()
 	}
+	l.reach = l.granted
+	if l.bound != nil && !l.isModule() {
+		l.reach = l.bound.Reach()
+	}
 	if l.isModule() && l.granted.All {
-		l.granted = policies.ProtocolRights() // a module has what it asks for, and never all
+		l.granted = policies.ProtocolRights()
+		l.reach = l.granted // a module has what it asks for, and never all
 	}
 	// What has every right is bounded by nothing, unless its silence refuses.
 	if l.bound != nil && (!l.granted.All || l.limited() || l.bound.FailsClosed(extproto.EventToolCall) || l.m.Contributes.Declared) {
 		e.Rights = l.bound
 	}
-	if !inOwnFolder || !l.granted.All {
+	if !inOwnFolder || !l.reach.All {
 		// What is pinned must not change, and one without all rights cannot
 		// write where it lies: its state lives elsewhere.
 		e.DataDir, l.stateElsewhere = l.data, !inOwnFolder
@@ -70,7 +76,7 @@ func (l *launcher) prepare(e *extension.Entry, inOwnFolder bool) {
 		e.DataDir = confinement.GuestPath(e.DataDir)
 	}
 	full, _ := extension.Environ(l.w.Environ, nil, l.m.Env, l.m.Name, l.w.CWD)
-	env, secrets := confinement.Environ(full, l.granted, l.isModule(), l.secret)
+	env, secrets := confinement.Environ(full, l.reach, l.isModule(), l.secret)
 	l.env = l.withOwn(env)
 	for _, name := range secrets {
 		_ = l.gate.Record(l.m.Name, policies.EnvSecrets, name, l.bound.Use(policies.EnvSecrets, name))
@@ -108,7 +114,7 @@ func (l *launcher) launch(ctx context.Context, stderr io.Writer) (transports.Con
 			return nil, err
 		}
 	}
-	if l.stateElsewhere || confinement.Covers(l.granted, l.data) {
+	if l.stateElsewhere || confinement.Covers(l.reach, l.data) {
 		if err := home.EnsureDir(l.data); err != nil {
 			return nil, err
 		}
@@ -170,8 +176,8 @@ func (l *launcher) keep() confinement.Keep {
 
 func (l *launcher) process(ctx context.Context, path, dir string, stderr io.Writer) (transports.Conn, error) {
 	o := subprocess.Options{Path: path, Args: l.m.Args, Dir: dir, Env: l.env, Stderr: stderr, MaxFrame: l.maxFrame()}
-	if confinement.Narrowed(l.granted) {
-		if err := confinement.Process(l.granted, &o, l.keep(), l.strict()); err != nil {
+	if confinement.Narrowed(l.reach) {
+		if err := confinement.Process(l.reach, &o, l.keep(), l.strict()); err != nil {
 			return nil, err
 		}
 	}
@@ -189,7 +195,7 @@ func (l *launcher) module(ctx context.Context, path string, stderr io.Writer) (t
 	}
 	conn, err := wasi.Start(ctx, wasi.Options{
 		Path: path, Name: l.m.Name, Args: l.m.Args, Env: l.env,
-		Mounts:   confinement.Mounts(l.granted, l.keep(), limits),
+		Mounts:   confinement.Mounts(l.reach, l.keep(), limits),
 		MemPages: confinement.Pages(limits), CallMax: limits.CPUPerCall, StartMax: limits.Startup, OpenFiles: int(limits.OpenFiles),
 		Isolation: l.p.isolation(),
 		Cache:     l.w.Home.ModuleCache(), Stderr: stderr, MaxFrame: l.maxFrame(),

@@ -96,7 +96,7 @@ func (p *planner) narrow(name string, b *policies.Bound) {
 	now := b.Within(before)
 	switch {
 	case !b.Load().Allowed():
-	case reachesLess(had, b.Granted()):
+	case reachesLess(had, b.Reach()):
 		// Folders, hosts and variables were given to a process that runs, and
 		// cannot be taken back from it.
 		now = b.Stopped(policies.Decision{

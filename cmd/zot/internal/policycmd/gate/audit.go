@@ -84,7 +84,7 @@ func (g *Gate) enforced(c *discovery.Candidate, b *policies.Bound) []string {
 	if g.opts.Enforced == nil || !b.Load().Allowed() {
 		return nil
 	}
-	return g.opts.Enforced(c, b.Granted())
+	return g.opts.Enforced(c, b.Reach())
 }
 
 // Record writes one decision about a right, while an extension runs, or about a

@@ -141,7 +141,7 @@ func (g *Gate) bind(c *discovery.Candidate) *policies.Bound {
 	}
 	rights := b.Asked()
 	if b.Load().Allowed() {
-		rights = b.Granted()
+		rights = b.Reach()
 	}
 	if s.Unenforced = g.opts.Unenforced(c, rights); len(s.Unenforced) > 0 {
 		b = g.Set.Bind(s)
