@@ -119,6 +119,14 @@ func (v *visit) sandbox() {
 		state, advice = Info, "what is not enforced here is shown for each extension that it matters to; in the mode locked such an extension is refused"
 	}
 	v.add("processes", state, orElse(r.String(), "nothing is enforced"), advice)
+	switch cause := confine.ShieldMissing(); {
+	case !v.w.Settings.Config.Bash.ProtectHome:
+		v.add("commands", Info, "can change zot's own state (bash.protectHome is off)", "")
+	case cause != "":
+		v.add("commands", Info, "can change zot's own state: "+cause, "deny what should not, or switch the jail on")
+	default:
+		v.add("commands", OK, "of the model find zot's own state read-only", "")
+	}
 	if compiles() {
 		v.add("WebAssembly", OK, "compiled; modules reach only what they were granted", "")
 	} else {
