@@ -110,7 +110,7 @@ func TestTraps(t *testing.T) {
 				o.Module = program(test.body)
 				exit := awaitDone(t, start(t, o))
 				if exit.Code != 134 || exit.Reason != test.want {
-					t.Errorf("exit = %v, want a reason of %q", exit, test.want)
+					t.Errorf("exit = %v, want a reason of %q; %s", exit, test.want, exit.StderrTail)
 				}
 			})
 		})

@@ -78,9 +78,11 @@ func compileAside(ctx context.Context, o Options, variant, dir string) error {
 }
 
 // Bounds of a runner's process. Beside the guest's memory it holds the
-// compiled code, the Go runtime and, without a cache, the compiler.
+// compiled code, the Go runtime, the guest's stack (which doubles up to 80 MiB,
+// each one while the smaller ones before it are still there) and, without a
+// cache, the compiler.
 const (
-	runnerMemory  = 256 << 20
+	runnerMemory  = 448 << 20
 	compileMemory = 2 << 30
 	runnerFiles   = 1024 // beside those that the guest may open
 )
