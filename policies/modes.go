@@ -264,26 +264,34 @@ func (b *Bound) namedByDigest() bool {
 	return false
 }
 
+// lockCommand is the command that writes the lock that counts for it.
+func (r *row) lockCommand() string {
+	if r.b.sub.Scope == ScopeUser {
+		return "zot ext lock --user"
+	}
+	return "zot ext lock"
+}
+
 // lock compares with the lock file.
 func (r *row) lock() {
 	l := &r.b.sub.Lock
 	switch {
 	case !l.Entry:
 		if l.Kept || r.mode() > Open {
-			r.byMode(Allow, Deny, Deny, CodeNoLockEntry, "the lock has no entry for it", "run zot ext lock")
+			r.byMode(Allow, Deny, Deny, CodeNoLockEntry, "the lock has no entry for it", "run "+r.lockCommand())
 		}
 		return
 	case l.PlatformMissing:
-		r.byMode(Ask, Deny, Deny, CodePlatformMissing, "the lock has no digest for this platform", "run zot ext lock on it")
+		r.byMode(Ask, Deny, Deny, CodePlatformMissing, "the lock has no digest for this platform", "run "+r.lockCommand()+" on it")
 	}
 	if l.ContentDrift {
-		r.byMode(Ask, Deny, Deny, CodeContentDrift, "its files are not those that were locked"+changed(l.Changed), "restore them with zot ext sync, or lock the new ones with zot ext lock --update "+r.b.sub.Name)
+		r.byMode(Ask, Deny, Deny, CodeContentDrift, "its files are not those that were locked"+changed(l.Changed), "restore them (zot ext sync, or git checkout for files of the repository), or lock the new ones with "+r.lockCommand()+" --update "+r.b.sub.Name)
 	}
 	if l.SourceDrift {
-		r.byMode(Ask, Deny, Deny, CodeSourceDrift, "it comes from another source than was locked", "run zot ext lock --update "+r.b.sub.Name)
+		r.byMode(Ask, Deny, Deny, CodeSourceDrift, "it comes from another source than was locked", "run "+r.lockCommand()+" --update "+r.b.sub.Name)
 	}
 	if l.DescriptorDrift {
-		r.byMode(Ask, Deny, Deny, CodeDescriptorDrift, "it contributes other commands, tools or panels than were locked", "run zot ext lock --update "+r.b.sub.Name)
+		r.byMode(Ask, Deny, Deny, CodeDescriptorDrift, "it contributes other commands, tools or panels than were locked", "run "+r.lockCommand()+" --update "+r.b.sub.Name)
 	}
 }
 

@@ -306,6 +306,11 @@ func TestWire(t *testing.T) {
 			t.Errorf("%s %s %s: %d %s, want %d and %q", tt.method, tt.path, tt.body, status, got, tt.status, tt.says)
 		}
 	}
+	for _, addr := range []string{"0.0.0.0:0", ":0", "127.0.0.1", "example.com:80"} {
+		if _, err := demo.Start(demo.Options{Addr: addr}); err == nil || !strings.Contains(err.Error(), "loopback") {
+			t.Errorf("at %q: %v", addr, err)
+		}
+	}
 	if _, err := demo.Start(demo.Options{Addr: strings.TrimSuffix(strings.TrimPrefix(srv.URL(), "http://"), "/v1")}); err == nil {
 		t.Error("two servers listen at one address")
 	}

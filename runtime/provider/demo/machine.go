@@ -44,7 +44,7 @@ func next(c conversation) reply {
 	return m.step(len(c.steps))
 }
 
-const notTheScript = label + "I am a scripted demo of zot and understand nothing but my own prompt, which /demo and zot demo give me. " +
+const notTheScript = label + "I am a scripted demo of zot and understand nothing but my own prompt, which zot demo gives me. " +
 	"To work with a real model, run zot login, set a key such as OPENAI_API_KEY, or start a local server and choose it with --provider ollama --model NAME."
 
 // stop ends the script where a result is not what it can go on from.

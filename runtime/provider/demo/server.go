@@ -34,6 +34,9 @@ func Start(o Options) (*Server, error) {
 	if o.Addr == "" {
 		o.Addr = "127.0.0.1:0"
 	}
+	if host, _, err := net.SplitHostPort(o.Addr); err != nil || host != "localhost" && !net.ParseIP(host).IsLoopback() {
+		return nil, fmt.Errorf("starting the demo model: %q is no loopback address with a port, such as 127.0.0.1:0", o.Addr)
+	}
 	ln, err := net.Listen("tcp", o.Addr)
 	if err != nil {
 		return nil, fmt.Errorf("starting the demo model: %w", err)
