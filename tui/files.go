@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -162,10 +163,7 @@ type ignoreRule struct {
 }
 
 func readIgnore(dir, base string) []ignoreRule {
-	data, err := os.ReadFile(filepath.Join(dir, ".gitignore"))
-	if err != nil || len(data) > 1<<20 {
-		return nil
-	}
+	data := readIgnoreFile(filepath.Join(dir, ".gitignore"))
 	var out []ignoreRule
 	for _, line := range strings.Split(string(data), "\n") {
 		line = strings.TrimRight(line, " \r")
@@ -186,6 +184,25 @@ func readIgnore(dir, base string) []ignoreRule {
 		}
 	}
 	return out
+}
+
+// readIgnoreFile reads a file of at most a megabyte. A link is not followed, as
+// git does not either: a repository can have one to a device.
+func readIgnoreFile(path string) []byte {
+	const most = 1 << 20
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err != nil || len(data) > most {
+		return nil
+	}
+	return data
 }
 
 // ignored applies the rules in order; the last one that matches decides.

@@ -67,6 +67,10 @@ func (b *builder) contextFile(path string, untrusted bool) {
 		}
 		b.seen = append(b.seen, info)
 	}
+	if target := leadsOut(path); untrusted && target != "" {
+		b.report.Files = append(b.report.Files, File{Path: path, Untrusted: true, Skipped: "a link out of its folder, to " + target + ", in a project that is not trusted"})
+		return
+	}
 	text, file, ok := readText(path, min(b.perFile, b.left))
 	if !ok {
 		return
@@ -81,6 +85,23 @@ func (b *builder) contextFile(path string, untrusted bool) {
 		text = untrustedWords + text
 	}
 	b.part("# Instructions from " + path + "\n\n" + text)
+}
+
+// leadsOut is where a link leads that leaves the folder it is in, or "".
+// A repository can have a link to any file of the user's.
+func leadsOut(path string) string {
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		return ""
+	}
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return ""
+	}
+	if rel, err := filepath.Rel(dir, target); err == nil && filepath.IsLocal(rel) {
+		return ""
+	}
+	return target
 }
 
 // readText reads up to limit bytes of a text file, ending at the end of a

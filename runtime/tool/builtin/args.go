@@ -159,6 +159,17 @@ func (a args) command() (string, error) {
 	return s, err
 }
 
+// CommandLine is the command line that the bash tool would run for a call with
+// these arguments; an error says that it would run none. Whoever judges a
+// command judges this one.
+func CommandLine(raw []byte) (string, error) {
+	a, err := parseArgs(raw)
+	if err != nil {
+		return "", err
+	}
+	return a.command()
+}
+
 // A replacement is one entry of edits.
 type replacement struct {
 	Old, New string

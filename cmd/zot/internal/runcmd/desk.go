@@ -15,6 +15,7 @@ import (
 	"github.com/patriceckhart/zot/runtime/message"
 	"github.com/patriceckhart/zot/runtime/model"
 	"github.com/patriceckhart/zot/runtime/provider"
+	"github.com/patriceckhart/zot/runtime/tool/builtin"
 	"github.com/patriceckhart/zot/tui"
 	"github.com/patriceckhart/zot/tui/dialog"
 )
@@ -199,8 +200,8 @@ func (d *desk) maySubmit(ctx context.Context, e event.ExtSubmit) bool {
 // arguments.
 func exact(q guard.Question) string {
 	if q.Call.Name == "bash" {
-		if command := stringField(q.Call.Args, "command"); command != "" {
-			return command
+		if line, err := builtin.CommandLine(q.Call.Args); err == nil {
+			return line
 		}
 	}
 	return string(q.Call.Args)

@@ -66,8 +66,10 @@ func (p toolPolicy) remember(call tool.Call) string {
 	if len(rules) == 1 && rules[0] != gate.AnyCommand {
 		return "rule " + rules[0]
 	}
-	if command := stringField(call.Args, "command"); command != "" {
-		return "the command " + command
+	if call.Name == "bash" {
+		if line, err := builtin.CommandLine(call.Args); err == nil {
+			return "the command " + line
+		}
 	}
 	return call.Name
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/patriceckhart/zot/runtime/event"
 	"github.com/patriceckhart/zot/runtime/skill"
 	"github.com/patriceckhart/zot/runtime/tool"
+	"github.com/patriceckhart/zot/runtime/tool/builtin"
 )
 
 // A skillUse knows which skills are in use, so that a policy can hold the model
@@ -136,10 +137,11 @@ func (b skillBound) lists(call tool.Call) bool {
 // matchesCommand judges a call of bash by patterns of commands. A pattern for
 // any other tool bounds what nothing here knows, so it lists nothing.
 func matchesCommand(call tool.Call, patterns []string) bool {
-	var in struct {
-		Command string `json:"command"`
+	if call.Name != "bash" {
+		return false
 	}
-	if call.Name != "bash" || json.Unmarshal(call.Args, &in) != nil || in.Command == "" {
+	line, err := builtin.CommandLine(call.Args)
+	if err != nil {
 		return false
 	}
 	var rules []commands.Rule
@@ -150,7 +152,7 @@ func matchesCommand(call tool.Call, patterns []string) bool {
 		rules = append(rules, commands.Rule{ID: fmt.Sprint(i), Verdict: policies.Allow, Pattern: p})
 	}
 	compiled, err := commands.Compile(rules, policies.Deny)
-	return err == nil && compiled.Judge(in.Command).Verdict == policies.Allow
+	return err == nil && compiled.Judge(line).Verdict == policies.Allow
 }
 
 // judge says what a policy has against a call that a skill in use does not

@@ -8,6 +8,7 @@ import (
 
 	"github.com/patriceckhart/zot/policies"
 	"github.com/patriceckhart/zot/policies/commands"
+	"github.com/patriceckhart/zot/runtime/tool/builtin"
 )
 
 // Tools judges calls of tools by the policy: by name, and those of bash also by
@@ -59,14 +60,12 @@ func (t *Tools) Decide(tool string, args json.RawMessage) policies.Decision {
 	if tool != "bash" || len(t.shells) == 0 {
 		return d
 	}
-	var in struct {
-		Command string `json:"command"`
-	}
-	if json.Unmarshal(args, &in) != nil || in.Command == "" {
-		return d // the tool itself refuses it
+	line, err := builtin.CommandLine(args)
+	if err != nil {
+		return d // the tool itself refuses it, by the same reading
 	}
 	for _, s := range t.shells {
-		if by := s.judge(in.Command); by.Verdict < d.Verdict {
+		if by := s.judge(line); by.Verdict < d.Verdict {
 			d = by
 		}
 	}
@@ -87,17 +86,18 @@ func (t *Tools) Asking(tool string, args json.RawMessage) []string {
 	if d := t.set.Tool(tool); d.Verdict == policies.Ask {
 		rules = append(rules, d.By.Rule)
 	}
-	var in struct {
-		Command string `json:"command"`
+	if tool != "bash" || len(t.shells) == 0 {
+		return rules
 	}
-	if tool != "bash" || len(t.shells) == 0 || json.Unmarshal(args, &in) != nil {
+	line, err := builtin.CommandLine(args)
+	if err != nil {
 		return rules
 	}
 	if !commands.Reads(t.Shell) {
 		rules = append(rules, AnyCommand)
 	}
 	for _, s := range t.shells {
-		for _, part := range s.rules.Judge(in.Command).Parts {
+		for _, part := range s.rules.Judge(line).Parts {
 			if part.Verdict == policies.Ask {
 				rules = append(rules, s.origin(part.Rule).Rule)
 			}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/patriceckhart/zot/cmd/zot/internal/policycmd/gate"
@@ -65,6 +66,23 @@ func TestAskingListsEveryRule(t *testing.T) {
 		}
 		if d := tools.Decide(tt.tool, command(tt.line)); d.Verdict != verdict {
 			t.Errorf("%s %q: %s", tt.tool, tt.line, d.Verdict)
+		}
+	}
+}
+
+// What is judged is what would run, however the arguments spell it.
+func TestEverySpellingOfACommandIsJudged(t *testing.T) {
+	tools := tools(t, map[policies.Layer]string{policies.User: `{"bash": {"deny": ["rm *"], "ask": ["touch *"]}}`})
+	for _, args := range []string{
+		`{"cmd":"rm x"}`, `{"command":["rm","x"]}`, `{"command":null,"cmd":"rm x"}`, `{"Command":"ls","command":["sh","-c","rm x"]}`,
+		`{"command":"rm x","Command":"ls"}`, `{"command":"ls","command":"rm x"}`,
+	} {
+		if d := tools.Decide("bash", json.RawMessage(args)); d.Verdict != policies.Deny {
+			t.Errorf("%s: %s", args, d.Verdict)
+		}
+		args = strings.ReplaceAll(args, "rm", "touch")
+		if got := tools.Asking("bash", json.RawMessage(args)); !slices.Equal(got, []string{"tools.bash.ask touch *"}) {
+			t.Errorf("%s: asks for %q", args, got)
 		}
 	}
 }
