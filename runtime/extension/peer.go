@@ -53,6 +53,7 @@ type peer struct {
 
 	// Guarded by m.mu.
 	rank       int
+	stray      string // the first line before its hello that was no frame, quoted
 	state      State
 	err        error // why it failed
 	cause      error // why it was disconnected from here; the first one counts
@@ -164,8 +165,18 @@ func (p *peer) helloOverdue() {
 	late := p.state == StateStarting
 	p.m.mu.Unlock()
 	if late {
-		p.disconnect(fmt.Errorf("no hello within %s", p.m.opts.Timeouts.Hello))
+		p.disconnect(fmt.Errorf("no hello within %s%s", p.m.opts.Timeouts.Hello, p.instead()))
 	}
+}
+
+// instead says what came in place of a hello, if anything did.
+func (p *peer) instead() string {
+	p.m.mu.Lock()
+	defer p.m.mu.Unlock()
+	if p.stray == "" {
+		return ""
+	}
+	return fmt.Sprintf("; what it wrote is no frame of JSON: %s", p.stray)
 }
 
 // leave ends a connection that is read no more. An extension whose stream
@@ -241,7 +252,7 @@ func (p *peer) explain(readErr, cause error, exit transports.Exit) error {
 	case cause != nil:
 		what = "disconnected: " + cause.Error()
 	case !p.greeted:
-		what = "it ended before its hello: " + exit.String()
+		what = "it ended before its hello" + p.instead() + ": " + exit.String()
 	default:
 		what = "it ended: " + exit.String()
 	}

@@ -52,6 +52,11 @@ func (p *peer) oddLine(kind, what string, line []byte, err error) {
 	if len(sample) > 120 {
 		sample = sample[:120]
 	}
+	if !p.greeted {
+		p.m.mu.Lock()
+		p.stray = fmt.Sprintf("%q", sample)
+		p.m.mu.Unlock()
+	}
 	p.diagnose(false, "%s (further ones of this kind are not logged): %v: %q", what, err, sample)
 }
 
