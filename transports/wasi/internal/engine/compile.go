@@ -61,7 +61,7 @@ func Compile(ctx context.Context, module []byte, cache string, pages uint32, int
 	}
 	defer cached.release()
 	defer r.Close(ctx)
-	_, err = compile(ctx, r, c)
+	_, err = compile(ctx, r, cached, c)
 	return err
 }
 
@@ -78,8 +78,10 @@ func newRuntime(ctx context.Context, c Config) (wazero.Runtime, *sharedCache, er
 	return wazero.NewRuntimeWithConfig(ctx, config), cached, nil
 }
 
-func compile(ctx context.Context, r wazero.Runtime, c Config) (wazero.CompiledModule, error) {
+func compile(ctx context.Context, r wazero.Runtime, cached *sharedCache, c Config) (wazero.CompiledModule, error) {
+	cached.loading.Lock()
 	compiled, err := compileModule(ctx, r, c)
+	cached.loading.Unlock()
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +208,11 @@ func originals(ctx context.Context, r wazero.Runtime) map[string]api.FunctionDef
 type sharedCache struct {
 	dir   string
 	cache wazero.CompilationCache
-	users int
+	users int // guarded by caches
+
+	// loading is held while a module is compiled or loaded: the engine lets
+	// others have one that it is still loading.
+	loading sync.Mutex
 }
 
 var caches = struct {

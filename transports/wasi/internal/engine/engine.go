@@ -106,7 +106,7 @@ func Run(ctx context.Context, c Config) (Outcome, error) {
 	defer cached.release()
 	defer runtime.Close(context.WithoutCancel(ctx))
 
-	compiled, err := compile(ctx, runtime, c)
+	compiled, err := compile(ctx, runtime, cached, c)
 	if err != nil {
 		return Outcome{}, err
 	}
