@@ -14,7 +14,7 @@ import (
 func KeepClock() {
 	re := regexp2.MustCompile("x")
 	re.MatchTimeout = time.Hour // with a limit there is a clock
-	match := func() { _, _ = re.MatchString("y") }
+	match := func() { _, _ = re.MatchString("x") }
 	match()
 	go func() { // ends with the process
 		for range time.Tick(100 * time.Millisecond) {
