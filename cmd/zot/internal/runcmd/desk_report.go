@@ -74,9 +74,7 @@ func (d *desk) reportTrust(ctx context.Context, words []string) (string, error) 
 	if err != nil || len(words) == 0 || words[0] != "revoke" {
 		return text, err
 	}
-	if err := d.run.w.Reopen(); err != nil {
-		return "", err
-	}
+	d.run.w.Trust("")
 	_, err = d.run.host.Reload(ctx, "")
 	return text, err
 }

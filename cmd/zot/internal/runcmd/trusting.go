@@ -58,11 +58,8 @@ func (d *desk) settleTrust(ctx context.Context, w *workspace.Workspace) bool {
 	switch d.question(ctx, trustAsk(w.ProjectRoot, found, g, texts)) {
 	case trustAlways:
 		err = g.Approve(trust.NewRecord(g.Identity, g.Bundle, time.Now()))
-		if err == nil {
-			err = d.run.w.Reopen()
-		}
 	case trustOnce:
-		err = d.run.w.Trust(g.Bundle.Digest)
+		d.run.w.Trust(g.Bundle.Digest)
 	default:
 		return false
 	}

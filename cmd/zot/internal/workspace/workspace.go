@@ -74,7 +74,7 @@ func Open(o Options) (*Workspace, error) {
 // load reads the settings: without the project's preferences first, since
 // whether it is trusted depends on the rest.
 func (w *Workspace) load(o Options) error {
-	w.opts = o
+	w.opts = o // nobody else has it yet
 	var err error
 	if w.Settings, err = config.Load(w.configOptions(false)); err != nil {
 		return err
@@ -102,20 +102,22 @@ func (w *Workspace) gateOptions() gate.Options {
 // Again is the same place with everything read anew: settings, policies, locks
 // and what was approved. The old one stays as it is, for those who use it.
 func (w *Workspace) Again() (*Workspace, error) {
+	w.mu.Lock()
+	o := w.opts
+	w.mu.Unlock()
 	fresh := &Workspace{
 		CWD: w.CWD, ProjectRoot: w.ProjectRoot, UserHome: w.UserHome, Home: w.Home, HomeOrigin: w.HomeOrigin, Environ: w.Environ,
 	}
-	return fresh, fresh.load(w.opts)
+	return fresh, fresh.load(o)
 }
 
-// Trust goes on with the project trusted, as long as it is what its digest says.
-func (w *Workspace) Trust(digest string) error {
+// Trust has every later [Workspace.Again] trust the project for this run, as long
+// as it is what its digest says; with none it does not any more.
+func (w *Workspace) Trust(digest string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.opts.TrustDigest = digest
-	return w.load(w.opts)
 }
-
-// Reopen reads the settings again, after an approval was remembered.
-func (w *Workspace) Reopen() error { return w.load(w.opts) }
 
 // locate finds the place.
 func locate(o Options) (*Workspace, error) {
