@@ -2,21 +2,11 @@ package runcmd
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/patriceckhart/zot/runtime/auth"
 	"github.com/patriceckhart/zot/runtime/provider"
 	"github.com/patriceckhart/zot/tui"
 )
-
-func stringField(args json.RawMessage, name string) string {
-	var fields map[string]any
-	if json.Unmarshal(args, &fields) != nil {
-		return ""
-	}
-	s, _ := fields[name].(string)
-	return s
-}
 
 // Models implements tui.Models.
 func (d *desk) Models(ctx context.Context) ([]tui.ModelRow, error) {
