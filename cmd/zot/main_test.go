@@ -73,7 +73,7 @@ func TestScenarios(t *testing.T) {
 // scenario reaches unless it wants to.
 var patience = map[string]string{
 	"HELLO": "5m", "READY": "5m", "READY_WAIT": "5m", "AUTO_READY": "1m",
-	"COMMAND": "5m", "TOOL": "5m", "INTERCEPT": "5m", "WRITE": "5m",
+	"COMMAND": "5m", "TOOL": "5m", "INTERCEPT": "5m", "WRITE": "5m", "SHUTDOWN": "1m",
 }
 
 // waitTime is how long a scenario waits for what has to come.
