@@ -98,7 +98,7 @@ func compiler(t *testing.T, language, dir string) {
 // uptime uses the manual's extension once.
 func uptime(t *testing.T, module string) {
 	t.Helper()
-	conn, err := wasi.Start(t.Context(), wasi.Options{Path: module, Cache: cache})
+	conn, err := wasi.Start(t.Context(), wasi.Options{Path: module, Cache: cache, StartMax: patience})
 	if err != nil {
 		t.Fatal(err)
 	}

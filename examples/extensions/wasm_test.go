@@ -40,6 +40,9 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// patience is for compiling on a busy machine, with the race detector.
+const patience = 10 * time.Minute
+
 // cache keeps compiled modules from one test to the next.
 var cache string
 
@@ -204,7 +207,7 @@ func converse(t *testing.T, name, dir string, start func(o wasi.Options, data st
 	t.Helper()
 	data := t.TempDir()
 	var stderr strings.Builder
-	conn, err := start(wasi.Options{Name: name, Env: []string{"ZOT_EXTENSION_NAME=" + name}, Stderr: &stderr}, data)
+	conn, err := start(wasi.Options{Name: name, StartMax: patience, Env: []string{"ZOT_EXTENSION_NAME=" + name}, Stderr: &stderr}, data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -334,7 +337,7 @@ func TestAModuleFindsNoFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, module := buildBoth(t, folders(t)["hello-wasm"], t.TempDir())
-	conn, err := wasi.Start(t.Context(), wasi.Options{Path: module, Cache: cache})
+	conn, err := wasi.Start(t.Context(), wasi.Options{Path: module, Cache: cache, StartMax: patience})
 	if err != nil {
 		t.Fatal(err)
 	}

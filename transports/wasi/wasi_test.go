@@ -2,6 +2,7 @@ package wasi
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"os"
 	"os/exec"
@@ -94,9 +95,13 @@ func cacheDir() string { return filepath.Join(buildDir, "cache") }
 
 var grace = transports.Grace{Exit: 50 * time.Millisecond, Term: 50 * time.Millisecond}
 
+// patience is for compiling on a busy machine, with the race detector.
+const patience = 10 * time.Minute
+
 // start runs a module that the test stops.
 func start(t testing.TB, o Options) *Conn {
 	t.Helper()
+	o.StartMax = cmp.Or(o.StartMax, patience)
 	conn, err := Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +114,7 @@ func start(t testing.TB, o Options) *Conn {
 func bothIsolations(t *testing.T, test func(t *testing.T, o Options)) {
 	for _, isolation := range []Isolation{Runner, Inline} {
 		t.Run(string(isolation), func(t *testing.T) {
-			test(t, Options{Name: "guest", Isolation: isolation, Cache: cacheDir()})
+			test(t, Options{Name: "guest", Isolation: isolation, Cache: cacheDir(), StartMax: patience})
 		})
 	}
 }

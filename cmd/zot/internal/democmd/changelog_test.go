@@ -64,7 +64,7 @@ func TestTheModule(t *testing.T) {
 	}
 	dir := t.TempDir()
 	conn, err := wasi.Start(t.Context(), wasi.Options{
-		Module: module, Name: "changelog", MemPages: 64, Mounts: []wasi.Mount{{Host: dir, Guest: "/C:/project"}},
+		Module: module, Name: "changelog", MemPages: 64, StartMax: 10 * time.Minute, Mounts: []wasi.Mount{{Host: dir, Guest: "/C:/project"}},
 	})
 	if err != nil {
 		t.Fatal(err)
