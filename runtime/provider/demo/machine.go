@@ -86,7 +86,7 @@ func (m machine) step(n int) reply {
 		if !noted && slices.Contains(m.c.tools, ChangelogTool) {
 			return m.changelog()
 		}
-		return m.danger(noted)
+		return m.danger()
 	case 4:
 		if !trashed && slices.Contains(m.c.tools, TrashTool) {
 			return m.trash()
@@ -95,7 +95,7 @@ func (m machine) step(n int) reply {
 	case 5:
 		return m.again()
 	case 6:
-		return m.summary(noted)
+		return m.summary()
 	}
 	return stop("The script is over, and there are more calls than it made.")
 }
@@ -169,12 +169,12 @@ func (m machine) changelog() reply {
 		"Step 4: the file is changed. I note it with %s, a tool that an extension provides.", ChangelogTool)
 }
 
-func (m machine) danger(noted bool) reply {
+func (m machine) danger() reply {
 	if why := m.unedited(); why != "" {
 		return stop("%s.", why)
 	}
 	before := fmt.Sprintf("There is no tool %q in this session (no extension provides it), so I leave step 4 out. ", ChangelogTool)
-	if noted {
+	if m.noted() {
 		before = "It is noted. "
 		if out := m.result(3); refused(out) {
 			before = fmt.Sprintf("The changelog could not be written (%s); I go on without it. ", firstLine(out))
@@ -226,14 +226,14 @@ func (m machine) again() reply {
 
 var passed = regexp.MustCompile(`(?m)^ok\s+\S`)
 
-func (m machine) summary(called bool) reply {
+func (m machine) summary() reply {
 	out := m.result(len(m.c.steps) - 1)
 	if refused(out) || strings.Contains(out, "FAIL") || !passed.MatchString(out) {
 		return stop("The tests do not pass, or at least their output does not say so: %s.", firstLine(out))
 	}
 	f, _ := m.failure()
 	noted := "no extension offered a changelog"
-	if called && !refused(m.result(3)) {
+	if m.noted() && !refused(m.result(3)) {
 		noted = "an extension noted it in the changelog"
 	}
 	no := "a dangerous command was refused"
