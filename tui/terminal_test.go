@@ -16,6 +16,7 @@ import (
 
 	"github.com/charmbracelet/x/term"
 
+	"github.com/patriceckhart/zot/tui/dialog"
 	"github.com/patriceckhart/zot/tui/tuitest"
 )
 
@@ -201,10 +202,12 @@ func TestSuspend(t *testing.T) {
 	x.Send("\x1a")
 	x.WaitFor("the screen to be given back", func() bool { return !x.AltScreen() })
 	// Nobody waits for this group as a shell would: continue it until it is back.
-	x.WaitFor("the screen to come back", func() bool {
+	for end := time.Now().Add(tuitest.Patience); !x.Within(20*time.Millisecond, x.AltScreen); {
+		if time.Now().After(end) {
+			t.Fatal("the screen does not come back")
+		}
 		_ = x.Process().Signal(syscall.SIGCONT)
-		return x.AltScreen()
-	})
+	}
 	x.Wait("› kept")
 	x.Send("!")
 	x.Wait("› kept!")
@@ -214,7 +217,7 @@ func TestQuestionInATerminal(t *testing.T) {
 	x := open(t, 80, 24)
 	x.Send("ask\r")
 	x.Wait("run it?")
-	time.Sleep(300 * time.Millisecond) // longer than a question takes no answer
+	time.Sleep(dialog.Guard) // a question on screen takes no answer sooner
 	x.Send("1")
 	x.Wait("answer 0")
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/patriceckhart/zot/tui/dialog"
 	"github.com/patriceckhart/zot/tui/tuitest"
 )
 
@@ -65,15 +66,13 @@ func step(ts *testscript.TestScript, x *tuitest.Terminal, line string) {
 		typed, gone, _ := strings.Cut(text, " ")
 		keys, err := strconv.Unquote(`"` + typed + `"`)
 		ts.Check(err)
-		time.Sleep(300 * time.Millisecond) // longer than a question takes no answer
+		time.Sleep(dialog.Guard) // a question on screen takes no answer sooner
 		// One key too many would answer what comes next, so a second one has to be
 		// needed.
 		for range 5 {
 			x.Send(keys)
-			for end := time.Now().Add(waitTime / 10); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-				if !strings.Contains(x.Screen(), gone) {
-					return
-				}
+			if x.Within(waitTime/10, func() bool { return !strings.Contains(x.Screen(), gone) }) {
+				return
 			}
 		}
 		ts.Fatalf("%q is still there:\n%s", gone, x.Screen())

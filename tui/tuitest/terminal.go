@@ -21,7 +21,8 @@ type Terminal struct {
 	emu  *vt.Emulator
 	tty  *os.File
 	cmd  *exec.Cmd
-	out  []byte // everything that was written
+	out  []byte        // everything that was written
+	news chan struct{} // closed, and replaced, when the screen may have changed
 	done chan struct{}
 	exit error
 }
@@ -33,7 +34,7 @@ func Exec(t testing.TB, cmd *exec.Cmd, w, h int) *Terminal {
 	if err != nil {
 		t.Skipf("no pseudo terminal: %v", err)
 	}
-	term := &Terminal{t: t, emu: vt.NewEmulator(w, h), tty: tty, cmd: cmd, done: make(chan struct{})}
+	term := &Terminal{t: t, emu: vt.NewEmulator(w, h), tty: tty, cmd: cmd, news: make(chan struct{}), done: make(chan struct{})}
 	go term.answer()
 	go term.read()
 	t.Cleanup(func() {
@@ -67,6 +68,7 @@ func (x *Terminal) read() {
 		x.mu.Lock()
 		x.out = append(x.out, buf[:n]...)
 		_, _ = x.emu.Write(buf[:n]) // an emulator in memory takes all
+		x.changed()
 		x.mu.Unlock()
 		if err != nil {
 			break
@@ -76,6 +78,19 @@ func (x *Terminal) read() {
 	if c, ok := x.emu.InputPipe().(io.Closer); ok { // ends answer
 		_ = c.Close()
 	}
+}
+
+// changed wakes those who wait for the screen; x.mu is held.
+func (x *Terminal) changed() {
+	close(x.news)
+	x.news = make(chan struct{})
+}
+
+// next is closed when the screen may have changed from how it is now.
+func (x *Terminal) next() <-chan struct{} {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.news
 }
 
 // Send types bytes.
@@ -90,6 +105,7 @@ func (x *Terminal) Send(s string) {
 func (x *Terminal) Resize(w, h int) {
 	x.mu.Lock()
 	x.emu.Resize(w, h)
+	x.changed()
 	x.mu.Unlock()
 	if err := pty.Setsize(x.tty, &pty.Winsize{Rows: uint16(h), Cols: uint16(w)}); err != nil {
 		x.t.Errorf("resizing: %v", err)
@@ -145,15 +161,33 @@ func (x *Terminal) File() *os.File { return x.tty }
 // Patience is how long Wait waits at most.
 const Patience = 3 * time.Minute
 
-// WaitFor waits until ok, and fails the test with the screen if it never is.
+// WaitFor waits until ok, which is about what the program wrote, and fails the
+// test with the screen if it never is.
 func (x *Terminal) WaitFor(what string, ok func() bool) {
 	x.t.Helper()
-	for end := time.Now().Add(Patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	if !x.Within(Patience, ok) {
+		x.t.Fatalf("still waiting for %s; the screen:\n%s", what, x.Screen())
+	}
+}
+
+// Within waits until ok, which is about what the program wrote, and reports
+// whether it came to be in that time. ok is asked at first, and again whenever
+// there is something new.
+func (x *Terminal) Within(most time.Duration, ok func() bool) bool {
+	late := time.After(most)
+	for {
+		next := x.next()
 		if ok() {
-			return
+			return true
+		}
+		select {
+		case <-next:
+		case <-x.done: // nothing will change any more
+			return ok()
+		case <-late:
+			return false
 		}
 	}
-	x.t.Fatalf("still waiting for %s; the screen:\n%s", what, x.Screen())
 }
 
 // Wait waits until the screen has a text.
