@@ -65,8 +65,8 @@ type Question struct {
 	scroll int
 	most   int // furthest scroll of the last drawing
 	page   int
-	behind int // questions that wait behind this one
-	total  int
+	at     int // which of the questions that wait this is, from 1
+	total  int // how many wait
 	once   sync.Once
 	typing *Input // the line of an option that takes one; or nil
 }
@@ -81,7 +81,7 @@ func NewQuestion(a Ask, now time.Time) *Question {
 }
 
 // SetQueue says which of how many questions this is.
-func (q *Question) SetQueue(at, of int) { q.behind, q.total = at, of }
+func (q *Question) SetQueue(at, of int) { q.at, q.total = at, of }
 
 // Opened restarts the guard: the question came into view at now.
 func (q *Question) Opened(now time.Time) { q.opened = now }
@@ -172,7 +172,7 @@ func (q *Question) Key(k keys.Key, now time.Time) bool {
 func (q *Question) Rows(width, height int, s *style.Sheet) ([]string, int, int) {
 	hint := ""
 	if q.total > 1 {
-		hint = fmt.Sprintf("%d of %d", q.behind, q.total)
+		hint = fmt.Sprintf("%d of %d", q.at, q.total)
 	}
 	rows := []string{bar(q.title(), hint, "", width, s)}
 	options, x, y := q.foot(width, height-1, s)
