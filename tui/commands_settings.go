@@ -14,12 +14,12 @@ import (
 func settingsCommand() builtin {
 	c := def("config", "[key [value]]", "see and change settings", (*Model).settings)
 	c.aliases = []string{"settings"}
-	c.complete = also(listArgs(Settings.Settings, func(r SettingRow) choice { return choice{text: r.Key, detail: r.Value} }), settingValues)
+	c.complete = settingArgs
 	return c
 }
 
-// settingValues offers the values of settings that have few.
-func settingValues(ctx context.Context, rt Runtime) ([]choice, error) {
+// settingArgs offers the settings, and the values of those that have few.
+func settingArgs(ctx context.Context, rt Runtime) ([]choice, error) {
 	s, ok := rt.(Settings)
 	if !ok {
 		return nil, nil
@@ -27,6 +27,7 @@ func settingValues(ctx context.Context, rt Runtime) ([]choice, error) {
 	rows, err := s.Settings(ctx)
 	var out []choice
 	for _, r := range rows {
+		out = append(out, choice{text: screen.Line(r.Key), detail: screen.Line(r.Value)})
 		for _, v := range r.Options {
 			out = append(out, choice{text: screen.Line(r.Key + " " + v), detail: screen.Line(r.Doc)})
 		}
