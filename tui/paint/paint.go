@@ -25,6 +25,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/patriceckhart/zot/tui/screen"
 )
 
 // A Frame is all of a screen.
@@ -126,8 +128,6 @@ func (s *Screen) Instead(cells, sequence string) {
 
 // Run paints until ctx ends.
 func (s *Screen) Run(ctx context.Context) {
-	timer := time.NewTimer(0)
-	<-timer.C
 	last := time.Time{}
 	for {
 		select {
@@ -135,13 +135,10 @@ func (s *Screen) Run(ctx context.Context) {
 			return
 		case <-s.wake:
 		}
-		if wait := frameEvery - time.Since(last); wait > 0 {
-			timer.Reset(wait)
-			select {
-			case <-ctx.Done():
-				return
-			case <-timer.C:
-			}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(frameEvery - time.Since(last)):
 		}
 		s.paint()
 		last = time.Now()
@@ -218,7 +215,7 @@ const (
 	showCaret  = "\x1b[?25h"
 	beginFrame = "\x1b[?2026h"
 	endFrame   = "\x1b[?2026l"
-	plain      = "\x1b[m"
+	plain      = screen.Reset
 	// A row that a terminal takes to be wider than we do must not run into the
 	// next one.
 	cutRows  = "\x1b[?7l"

@@ -1,9 +1,10 @@
 package paint
 
 import (
-	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/patriceckhart/zot/tui/screen"
 )
@@ -24,10 +25,8 @@ func (s *Screen) rows(b []byte, f *Frame) []byte {
 		w.width, w.height = f.Width, f.Height
 		b = append(b, plain...)
 		for y := range w.rows {
-			w.rows[y] = row(f, y)
-			b = moveTo(b, 0, y)
-			before, strip := s.strip(w.rows[y])
-			b = append(writeRow(b, before, "", 0, f.Width, true), strip...)
+			before, strip := s.strip(row(f, y))
+			b = w.rewrite(b, f, y, before, strip)
 		}
 		return b
 	}
@@ -40,14 +39,23 @@ func (s *Screen) rows(b []byte, f *Frame) []byte {
 	}
 	for y := first; y <= last; y++ {
 		now := row(f, y)
-		if before, strip := s.strip(now); strip != "" && now != w.rows[y] {
-			w.rows[y] = now
-			b = append(writeRow(moveTo(b, 0, y), before, "", 0, f.Width, true), strip...)
+		if now == w.rows[y] {
 			continue
 		}
-		b = w.update(b, f, y)
+		if before, strip := s.strip(now); strip != "" {
+			b = w.rewrite(b, f, y, before, strip)
+		} else {
+			b = w.update(b, f, y)
+		}
 	}
 	return b
+}
+
+// rewrite writes all of row y: its text, cleared behind, and the strip that
+// stands for the rest of it.
+func (w *picture) rewrite(b []byte, f *Frame, y int, text, strip string) []byte {
+	w.rows[y] = row(f, y)
+	return append(writeRow(moveTo(b, 0, y), text, "", 0, f.Width, true), strip...)
 }
 
 // strip cuts off the cells of a picture that something is written instead of,
@@ -98,22 +106,15 @@ func (w *picture) scroll(b []byte, f *Frame, first, last int) []byte {
 	if by == 0 {
 		return b
 	}
-	b = append(b, "\x1b["...)
-	b = strconv.AppendInt(b, int64(first+1), 10)
-	b = append(b, ';')
-	b = strconv.AppendInt(b, int64(last+1), 10)
-	b = append(b, 'r')
+	b = append(b, ansi.SetTopBottomMargins(first+1, last+1)...)
 	b = moveTo(b, 0, first)
 	part := w.rows[first : last+1]
-	b = append(b, "\x1b["...)
 	if by > 0 {
-		b = strconv.AppendInt(b, int64(by), 10)
-		b = append(b, 'M') // delete lines: those below move up
+		b = append(b, ansi.DeleteLine(by)...) // those below move up
 		copy(part, part[by:])
 		clear(part[len(part)-by:])
 	} else {
-		b = strconv.AppendInt(b, int64(-by), 10)
-		b = append(b, 'L')
+		b = append(b, ansi.InsertLine(-by)...)
 		copy(part[-by:], part)
 		clear(part[:-by])
 	}
@@ -172,9 +173,6 @@ func (w *picture) same(f *Frame, first, last, k int) int {
 // update rewrites row y from where it differs.
 func (w *picture) update(b []byte, f *Frame, y int) []byte {
 	was, now := w.rows[y], row(f, y)
-	if was == now {
-		return b
-	}
 	w.rows[y] = now
 	at, col, sgr := common(was, now)
 	b = moveTo(b, col, y)
