@@ -130,9 +130,6 @@ func size(b image.Rectangle, most int) (cols, rows int) {
 	return max(min(int(w*scale+0.5), most), min(1, most)), max(min(int(h*scale+0.5), maxRows), 1)
 }
 
-// Placeholder is the character that stands for a cell of a picture.
-const Placeholder = screen.PictureCell
-
 // rowMarks are the marks by which a placeholder says its row, or its column.
 var rowMarks = []rune{
 	0x305, 0x30d, 0x30e, 0x310, 0x312, 0x33d, 0x33e, 0x33f, 0x346, 0x34a, 0x34b, 0x34c, 0x350, 0x351, 0x352, 0x357,
@@ -143,11 +140,11 @@ var rowMarks = []rune{
 func line(id uint32, row, cols int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\x1b[38;2;%d;%d;%dm", id>>16&255, id>>8&255, id&255)
-	b.WriteRune(Placeholder)
+	b.WriteRune(screen.PictureCell)
 	b.WriteRune(rowMarks[row])
 	b.WriteRune(rowMarks[0])
 	for range cols - 1 {
-		b.WriteRune(Placeholder)
+		b.WriteRune(screen.PictureCell)
 	}
 	b.WriteString(screen.Reset)
 	return b.String()

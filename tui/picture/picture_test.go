@@ -94,7 +94,7 @@ func TestNoPicture(t *testing.T) {
 
 // What others write cannot stand for a picture.
 func TestPlaceholdersOfOthersAreTakenOut(t *testing.T) {
-	if got := screen.Clean("a" + string(Placeholder) + "\u0305b"); strings.ContainsRune(got, Placeholder) {
+	if got := screen.Clean("a" + string(screen.PictureCell) + "\u0305b"); strings.ContainsRune(got, screen.PictureCell) {
 		t.Errorf("%q", got)
 	}
 }
