@@ -138,7 +138,7 @@ func TestManualPython(t *testing.T) {
 func TestManualShell(t *testing.T) {
 	needs(t, manifest{Language: "python"})
 	if runtime.GOOS == "windows" {
-		t.Skip("the line is for a POSIX shell")
+		t.Skip("the manual's line is for a POSIX shell, which Windows has none of")
 	}
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "greet.py"), []byte(blocks(t, "python")[0]), 0o700); err != nil {

@@ -37,11 +37,9 @@ func manualProgram(t *testing.T, language string) (code, build string) {
 // do what it says, where the machine has the compiler.
 func TestWasmManualPrograms(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
-		t.Skip("the commands are for a POSIX shell")
+		t.Skip("there is no sh, and the manual's commands are for a POSIX shell")
 	}
-	if raceEnabled {
-		t.Skip("compiled without the race detector, which is after other things")
-	}
+	notWithRace(t)
 	for language, file := range map[string]string{"go": "main.go", "rust": "uptime.rs", "typescript": "uptime.ts", "zig": "uptime.zig"} {
 		t.Run(language, func(t *testing.T) {
 			code, build := manualProgram(t, language)
