@@ -216,8 +216,7 @@ func TestModelPicker(t *testing.T) {
 	rt := tuitest.New()
 	rt.ModelRows = []tui.ModelRow{{Provider: "a", ID: "big"}, {Provider: "a", ID: "small"}, {Provider: "b", ID: "other", Note: "no key"}}
 	on(t, rt, func(d *tuitest.Driver) {
-		d.Type("/model")
-		d.Keys("enter")
+		d.Enter("/model")
 		d.Settle()
 		d.Has("models", "3 of 3", "other")
 		d.Keys("esc")
@@ -226,19 +225,16 @@ func TestModelPicker(t *testing.T) {
 		}
 		d.Keys("alt+m")
 		d.Settle()
-		d.Type("oth")
-		d.Keys("enter")
+		d.Enter("oth")
 		d.Has("(no key)") // it cannot be picked
 		d.Keys("ctrl+u")
-		d.Type("sma")
-		d.Keys("enter")
+		d.Enter("sma")
 		d.Sleep(time.Second)
 		if lastCall(rt) != "model a/small" {
 			t.Errorf("calls %v", rt.Calls())
 		}
 		d.Has("small │ context")
-		d.Type("/model b/other")
-		d.Keys("enter")
+		d.Enter("/model b/other")
 		d.Settle()
 		d.Has("other │ context")
 	})
@@ -250,13 +246,11 @@ func TestSessionPicker(t *testing.T) {
 		rt.SessRows = append(rt.SessRows, tui.SessionRow{Path: fmt.Sprintf("/s/%d", i), Title: fmt.Sprintf("session %d", i), Messages: i})
 	}
 	on(t, rt, func(d *tuitest.Driver) {
-		d.Type("/sessions")
-		d.Keys("enter")
+		d.Enter("/sessions")
 		d.Settle()
 		d.Keys("end")
 		d.Has("▸ session 39")
-		d.Type("37")
-		d.Keys("enter")
+		d.Enter("37")
 		d.Settle()
 		if lastCall(rt) != "resume /s/37" {
 			t.Errorf("calls %v", rt.Calls())
@@ -271,8 +265,7 @@ func TestThemePreviewAndChoice(t *testing.T) {
 	rt.ThemeList = map[string]*theme.Theme{"red": {Name: "red", Dark: red, Light: red}, "blue": {Name: "blue", Dark: blue, Light: blue}}
 	on(t, rt, func(d *tuitest.Driver) {
 		colour := func(sgr string) bool { return strings.Contains(strings.Join(d.Rows(), ""), sgr) }
-		d.Type("/theme")
-		d.Keys("enter")
+		d.Enter("/theme")
 		d.Settle()
 		d.Keys("down")
 		d.Settle()
@@ -284,14 +277,12 @@ func TestThemePreviewAndChoice(t *testing.T) {
 		if colour("38;2;255;0;0") {
 			t.Error("esc did not go back")
 		}
-		d.Type("/theme blue")
-		d.Keys("enter")
+		d.Enter("/theme blue")
 		d.Settle()
 		if !colour("38;2;0;0;255") || lastCall(rt) != "theme blue" {
 			t.Errorf("not chosen: %v", rt.Calls())
 		}
-		d.Type("/theme nope")
-		d.Keys("enter")
+		d.Enter("/theme nope")
 		d.Settle()
 		d.Has(`no theme is named "nope"`)
 		if !colour("38;2;0;0;255") {
@@ -306,8 +297,7 @@ func TestReload(t *testing.T) {
 	rt := tuitest.New()
 	rt.ReloadWith = tui.ReloadReport{Stopped: 2, Loaded: 3, Ready: 2, Errors: []string{"bad: exec: no such file"}}
 	reload := func(d *tuitest.Driver, name string) {
-		d.Type("/reload-ext " + name)
-		d.Keys("enter")
+		d.Enter("/reload-ext " + name)
 		d.Settle()
 	}
 	on(t, rt, func(d *tuitest.Driver) {
@@ -332,8 +322,7 @@ func TestReload(t *testing.T) {
 		reload(d, "bad") // loads now
 		d.Lacks("no such file")
 		d.Has("error: extension worse: killed")
-		d.Type("/clear")
-		d.Keys("enter")
+		d.Enter("/clear")
 		d.Settle()
 		d.Lacks("killed")
 	})
@@ -343,8 +332,7 @@ func TestLoginHidesTheKey(t *testing.T) {
 	rt := tuitest.New()
 	rt.AccRows = []tui.AccountRow{{Provider: "acme", Env: "ACME_API_KEY"}, {Provider: "other"}}
 	on(t, rt, func(d *tuitest.Driver) {
-		d.Type("/login acme")
-		d.Keys("enter")
+		d.Enter("/login acme")
 		d.Settle()
 		d.Has("key for acme", "ACME_API_KEY")
 		d.Paste("sk-secret")
@@ -356,8 +344,7 @@ func TestLoginHidesTheKey(t *testing.T) {
 			t.Errorf("calls %v", rt.Calls())
 		}
 		d.Has("key kept for acme")
-		d.Type("/login acme sk-typed")
-		d.Keys("enter")
+		d.Enter("/login acme sk-typed")
 		d.Settle()
 		d.Keys("esc", "esc", "up")
 		d.Lacks("sk-typed")
@@ -408,18 +395,15 @@ func TestSettingsDialog(t *testing.T) {
 		d.Has("not set  built-in")
 		d.Lacks("deep in thought")
 		d.Keys("ctrl+u")
-		d.Type("notif")
-		d.Keys("enter")
+		d.Enter("notif")
 		d.Has("ui.notifications", "▸ unfocused")
 		d.Keys("down", "enter")
 		d.Has("always  user")
 		d.Keys("ctrl+u")
-		d.Type("maxst")
-		d.Keys("enter")
+		d.Enter("maxst")
 		d.Has("maxSteps", "› 500")
 		d.Keys("ctrl+u")
-		d.Type("7")
-		d.Keys("enter")
+		d.Enter("7")
 		d.Has("maxSteps  7  user")
 		d.Keys("enter", "esc")
 		d.Has("1 of 4") // back in the list

@@ -176,8 +176,7 @@ func TestImageByPath(t *testing.T) {
 		d.Paste("'" + path + "'")
 		d.Settle()
 		d.Has("[image 1: 2x3 png 1 KB]")
-		d.Type(" what?")
-		d.Keys("enter")
+		d.Enter(" what?")
 		if sent := rt.Sent(); len(sent) != 1 || len(sent[0].Images) != 1 || sent[0].Text != "what?" {
 			t.Errorf("sent %+v", sent)
 		}
@@ -191,8 +190,7 @@ func TestHistoryIsKeptPerFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "h", "history.jsonl")
 	keep := func(o *tui.Options) { o.HistoryFile = file }
 	with(t, tuitest.New(), 80, 24, keep, func(d *tuitest.Driver) {
-		d.Type("remember me")
-		d.Keys("enter")
+		d.Enter("remember me")
 		d.Settle()
 	})
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
@@ -226,8 +224,7 @@ func TestFindAndJump(t *testing.T) {
 	on(t, rt, func(d *tuitest.Driver) {
 		d.Has("answer 39")
 		d.Keys("ctrl+f")
-		d.Type("ANSWER 7")
-		d.Keys("enter")
+		d.Enter("ANSWER 7")
 		d.Has("answer 7")
 		d.Keys("esc")
 		d.Type("/jump question 3")
@@ -235,8 +232,7 @@ func TestFindAndJump(t *testing.T) {
 		d.Has("question 39")
 		d.Keys("alt+j")
 		d.Has("jump to", "40 of 40")
-		d.Type("question 12")
-		d.Keys("enter")
+		d.Enter("question 12")
 		d.Has("› question 12")
 	})
 }

@@ -52,8 +52,7 @@ func TestWithoutAModelTheScreenSaysHowToGetOne(t *testing.T) {
 	rt.St.Ready, rt.St.Model = false, ""
 	on(t, rt, func(d *tuitest.Driver) {
 		d.Has("no model", "/login", "demo")
-		d.Type("hello")
-		d.Keys("enter")
+		d.Enter("hello")
 		d.Has("› hello")
 		if len(rt.Sent()) != 0 {
 			t.Error("a prompt was sent without a model")
@@ -89,8 +88,7 @@ func TestNewlines(t *testing.T) {
 		for i, how := range [][]string{{"ctrl+j"}, {"alt+enter"}, {"shift+enter"}, {"\\", "enter"}} {
 			d.Type("one")
 			d.Keys(how...)
-			d.Type("two")
-			d.Keys("enter")
+			d.Enter("two")
 			if sent := rt.Sent(); len(sent) != i+1 || sent[i].Text != "one\ntwo" {
 				t.Errorf("%v: sent %q", how, sent)
 			}
@@ -123,14 +121,11 @@ func TestPasteIsNeverSubmitted(t *testing.T) {
 func TestQueue(t *testing.T) {
 	rt := tuitest.New()
 	on(t, rt, func(d *tuitest.Driver) {
-		d.Type("first")
-		d.Keys("enter")
+		d.Enter("first")
 		rt.Begin("first")
 		d.Sleep(time.Second)
-		d.Type("second")
-		d.Keys("enter")
-		d.Type("third")
-		d.Keys("enter")
+		d.Enter("second")
+		d.Enter("third")
 		d.Has("queued: second", "queued: third", "queue 2")
 		d.Keys("alt+up")
 		d.Has("› second", "  third")
@@ -150,8 +145,7 @@ func TestEscAndCtrlCAreOneRule(t *testing.T) {
 	rt := tuitest.New()
 	on(t, rt, func(d *tuitest.Driver) {
 		for i, stop := range []string{"esc", "ctrl+c"} {
-			d.Type("go")
-			d.Keys("enter")
+			d.Enter("go")
 			rt.Begin("go")
 			d.Emit(event.TextDelta{Delta: "partial answer"})
 			d.Type("kept")
@@ -191,8 +185,7 @@ func TestEscAndCtrlCAreOneRule(t *testing.T) {
 func TestLateEventsOfAStoppedTurn(t *testing.T) {
 	rt := tuitest.New()
 	on(t, rt, func(d *tuitest.Driver) {
-		d.Type("go")
-		d.Keys("enter")
+		d.Enter("go")
 		rt.Begin("go")
 		d.Emit(event.TextDelta{Delta: "partial"})
 		rt.Set(func(s *tui.State) { s.Busy = false })
@@ -229,8 +222,7 @@ func TestHistory(t *testing.T) {
 	rt := tuitest.New()
 	on(t, rt, func(d *tuitest.Driver) {
 		for _, text := range []string{"older", "old"} {
-			d.Type(text)
-			d.Keys("enter")
+			d.Enter(text)
 			rt.End("")
 			d.Sleep(time.Second)
 		}
@@ -243,8 +235,7 @@ func TestHistory(t *testing.T) {
 		d.Has("› draft")
 		d.Keys("ctrl+r")
 		d.Has("sent before", "2 of 2")
-		d.Type("er")
-		d.Keys("enter")
+		d.Enter("er")
 		d.Has("› older")
 	})
 }
@@ -257,8 +248,7 @@ func TestLateArguments(t *testing.T) {
 	on(t, rt, func(d *tuitest.Driver) {
 		found := make(chan struct{})
 		rt.OnExtensions = func() { <-found }
-		d.Type("/reload-ext todo")
-		d.Keys("enter")
+		d.Enter("/reload-ext todo")
 		if called(rt, "reload todo") != 1 {
 			t.Errorf("calls %v", rt.Calls())
 		}
@@ -280,8 +270,7 @@ func TestSlashCompletion(t *testing.T) {
 		d.Has("▸ /todo", "manage todos", "[extensions]")
 		d.Keys("tab")
 		d.Has("› /todo")
-		d.Type("add milk")
-		d.Keys("enter")
+		d.Enter("add milk")
 		d.Settle()
 		if lastCall(rt) != `command todo "add milk"` {
 			t.Errorf("calls %v", rt.Calls())
@@ -297,8 +286,7 @@ func TestSlashCompletion(t *testing.T) {
 		d.Type("/mod")
 		d.Has("pick a model") // … until the prompt was empty
 		d.Keys("ctrl+u")
-		d.Type("/HELP")
-		d.Keys("enter")
+		d.Enter("/HELP")
 		d.Settle()
 		if called(rt, "command help") != 0 {
 			t.Error("an extension took a built-in name")
@@ -340,11 +328,9 @@ func TestArgumentsAreCompleted(t *testing.T) {
 func TestUnknownCommandIsSaidAndNotSent(t *testing.T) {
 	rt := tuitest.New()
 	on(t, rt, func(d *tuitest.Driver) {
-		d.Type("/modle x")
-		d.Keys("enter")
+		d.Enter("/modle x")
 		d.Has("no command is named /modle", "did you mean /model?")
-		d.Type("/usr/bin is a path")
-		d.Keys("enter")
+		d.Enter("/usr/bin is a path")
 		if got := rt.Sent(); len(got) != 1 || got[0].Text != "/usr/bin is a path" {
 			t.Errorf("sent %v", got)
 		}
@@ -361,8 +347,7 @@ func TestCommandWhileExtensionsLoad(t *testing.T) {
 	on(t, rt, func(d *tuitest.Driver) {
 		late := func(want int) {
 			t.Helper()
-			d.Type("/late x")
-			d.Keys("enter")
+			d.Enter("/late x")
 			d.Settle()
 			if n := called(rt, `command late "x"`); n != want {
 				t.Errorf("the runtime was asked %d times, want %d", n, want)
@@ -435,12 +420,10 @@ func TestShellEscape(t *testing.T) {
 	rt := tuitest.New()
 	rt.OnShell = shellFunc()
 	on(t, rt, func(d *tuitest.Driver) {
-		d.Type("!echo hi")
-		d.Keys("enter")
+		d.Enter("!echo hi")
 		d.Sleep(time.Second)
 		d.Has("! echo hi", "out of echo hi")
-		d.Type("!hang")
-		d.Keys("enter")
+		d.Enter("!hang")
 		d.Sleep(time.Second)
 		d.Has("working 1s")
 		d.Keys("esc")

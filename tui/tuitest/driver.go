@@ -193,10 +193,16 @@ func (d *Driver) Type(text string) {
 	}
 }
 
-// Command types a command into an empty prompt and sends it.
-func (d *Driver) Command(line string) {
-	d.Type(line)
+// Enter types a text and presses Enter.
+func (d *Driver) Enter(text string) {
+	d.Type(text)
 	d.Keys("enter")
+}
+
+// Command types a command into an empty prompt, sends it and waits a moment for
+// what comes of it.
+func (d *Driver) Command(line string) {
+	d.Enter(line)
 	d.Sleep(100 * time.Millisecond)
 }
 
