@@ -77,7 +77,7 @@ func explainOne(p *place, ext *discovery.Candidate, use string) (explanation, er
 	}
 	s := b.Subject()
 	x := explanation{
-		Extension: s.Name, Dir: ext.Dir, Version: s.Version, Source: p.gate.Source(ext), Claimed: p.gate.Claimed(ext), Digest: s.Digest,
+		Extension: s.Name, Dir: ext.Dir, Version: s.Version, Source: s.Source, Claimed: s.Claimed, Digest: s.Digest,
 		Transport: s.Transport, Scope: s.Scope, Rights: b.Granted().Atoms(), Unenforced: s.Unenforced,
 	}
 	x.Mode, x.ModeBy = p.gate.Set.Mode()

@@ -157,7 +157,7 @@ func (l *locker) vendored(ext *discovery.Candidate) error {
 	if !l.wanted(ext.Name) {
 		return nil
 	}
-	entry, err := l.entryOf(ext.Manifest, ext.Dir, l.gate.Source(ext), gate.Descriptors(ext))
+	entry, err := l.entryOf(ext.Manifest, ext.Dir, l.gate.Claimed(ext), gate.Descriptors(ext))
 	if err != nil {
 		return err
 	}

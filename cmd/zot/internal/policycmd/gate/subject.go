@@ -29,10 +29,10 @@ func scopeOf(c *discovery.Candidate, projectRoot string) policies.Scope {
 
 // subject puts together all that is known of a candidate.
 func (g *Gate) subject(c *discovery.Candidate) policies.Subject {
-	m := c.Manifest
+	m, claimed := c.Manifest, g.Claimed(c)
 	s := policies.Subject{
 		Name: m.Name, Version: m.Version, Transport: string(m.Transport), Scope: scopeOf(c, g.opts.ProjectRoot),
-		Launcher: policies.FetchingLauncher(m.Exec, m.Args), Source: g.Source(c), Claimed: g.Claimed(c),
+		Launcher: policies.FetchingLauncher(m.Exec, m.Args), Source: g.source(c, claimed), Claimed: claimed,
 	}
 	permissions, err := policies.ParsePermissions(m.Permissions)
 	if err != nil {
@@ -59,23 +59,22 @@ func (g *Gate) subject(c *discovery.Candidate) policies.Subject {
 // What comes with a project and is approved by its bytes must not change them,
 // so its state is not in its folder; it is its own for each project.
 func (g *Gate) DataDir(c *discovery.Candidate) string {
-	mode, _ := g.Set.Mode()
-	if mode == policies.Open && g.ofProject(c) {
+	if !g.strict() && g.ofProject(c) {
 		return filepath.Join(g.opts.Home.ProjectDir(discovery.ProjectID(g.opts.ProjectRoot)), "data", c.Name)
 	}
 	return g.opts.Home.DataDir(c.Name)
 }
 
 // InOwnFolder tells whether a candidate runs, and keeps its state, where it lies.
-func (g *Gate) InOwnFolder(c *discovery.Candidate) bool {
-	mode, _ := g.Set.Mode()
-	return mode == policies.Open && !g.ofProject(c)
-}
+func (g *Gate) InOwnFolder(c *discovery.Candidate) bool { return !g.strict() && !g.ofProject(c) }
 
 // FromStore tells whether a candidate's code runs from the store alone.
-func (g *Gate) FromStore(c *discovery.Candidate) bool {
+func (g *Gate) FromStore(c *discovery.Candidate) bool { return g.strict() || c.Pin != "" }
+
+// strict tells whether a mode beyond open holds.
+func (g *Gate) strict() bool {
 	mode, _ := g.Set.Mode()
-	return mode > policies.Open || c.Pin != ""
+	return mode > policies.Open
 }
 
 // Platform is how the lock names this system.
@@ -91,8 +90,7 @@ func (g *Gate) lockOf(scope policies.Scope) *lock.File {
 // needsDigest tells whether an extension's files have to be read: hashing is
 // for those that a lock or a rule speaks of.
 func (g *Gate) needsDigest(s policies.Subject, file *lock.File) bool {
-	mode, _ := g.Set.Mode()
-	if mode > policies.Open || g.Set.UsesDigests() {
+	if g.strict() || g.Set.UsesDigests() {
 		return true
 	}
 	if file == nil {
@@ -105,7 +103,7 @@ func (g *Gate) needsDigest(s policies.Subject, file *lock.File) bool {
 // hashCache saves reading files that have not changed since; in the strict modes
 // every byte is read again.
 func (g *Gate) hashCache() *tree.Cache {
-	if mode, _ := g.Set.Mode(); mode > policies.Open {
+	if g.strict() {
 		return nil
 	}
 	return g.cache
@@ -129,17 +127,16 @@ func (g *Gate) digest(c *discovery.Candidate) string {
 	return t.Digest()
 }
 
-// Source is where a candidate comes from, normalized; empty where that is not
+// source is where a candidate comes from, normalized; empty where that is not
 // known. What a lock claims is known where this machine fetched it from there.
-func (g *Gate) Source(c *discovery.Candidate) string {
-	claimed := g.Claimed(c)
+func (g *Gate) source(c *discovery.Candidate, claimed string) string {
 	if c.Pin != "" && !g.store().CameFrom(c.Pin, claimed) {
 		return ""
 	}
 	return claimed
 }
 
-// Claimed is where a candidate is said to come from.
+// Claimed is where a candidate is said to come from, normalized; or empty.
 func (g *Gate) Claimed(c *discovery.Candidate) string {
 	raw := "path:" + filepath.ToSlash(c.Dir)
 	switch scope := scopeOf(c, g.opts.ProjectRoot); {
