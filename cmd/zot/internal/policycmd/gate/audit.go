@@ -61,7 +61,7 @@ func (g *Gate) Log(session string) error {
 		return err
 	}
 	policy := g.PolicyDigest()
-	for _, c := range g.opts.Candidates {
+	for _, c := range g.candidates {
 		d, ok := g.Load(c)
 		if !ok {
 			continue

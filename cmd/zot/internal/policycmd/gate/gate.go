@@ -28,9 +28,7 @@ type Options struct {
 	ProjectRoot string // empty: no project
 	UserHome    string
 	Settings    *config.Settings
-	// Candidates are all extensions that were found, held back or not.
-	Candidates []*discovery.Candidate
-	Environ    []string
+	Environ     []string
 	// Mode is the value of a flag that narrows; or empty.
 	Mode string
 	// Headless says that nobody can be asked.
@@ -71,10 +69,11 @@ type Gate struct {
 	logging sync.Mutex // guards log, and LogErr once there is a session
 	log     *audit.Log
 
-	opts   Options
-	cache  *tree.Cache
-	bound  map[found]*policies.Bound
-	absent map[string]policies.Decision // what the lock names and nobody has, by folded name
+	opts       Options
+	candidates []*discovery.Candidate // that were judged
+	cache      *tree.Cache
+	bound      map[found]*policies.Bound
+	absent     map[string]policies.Decision // what the lock names and nobody has, by folded name
 }
 
 // A found is a candidate by where it was found: one folder may be found twice.
@@ -87,13 +86,6 @@ func keyOf(c *discovery.Candidate) found { return found{c.Scope, c.Dir} }
 
 // DigestVariable is the variable that trusts exactly one bundle.
 const DigestVariable = "ZOT_TRUST_DIGEST"
-
-// New is [Open], and judges the candidates.
-func New(o Options) *Gate {
-	g := Open(o)
-	g.Judge(o.Candidates)
-	return g
-}
 
 // Open reads what there is. It never fails: what cannot be read is said in the
 // fields that end in Err, and closes what depends on it.
@@ -119,7 +111,7 @@ func (g *Gate) Reread(s *config.Settings) { g.opts.Settings = s }
 
 // Judge brings the policy to all extensions that were found, held back or not.
 func (g *Gate) Judge(candidates []*discovery.Candidate) {
-	g.opts.Candidates = candidates
+	g.candidates = candidates
 	if g.Bundle != nil {
 		g.fillBundle()
 	}

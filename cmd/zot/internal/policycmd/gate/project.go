@@ -54,7 +54,7 @@ func (g *Gate) furtherDirs() []string {
 
 // fillBundle says what the project's extensions ask for.
 func (g *Gate) fillBundle() {
-	for _, c := range g.opts.Candidates {
+	for _, c := range g.candidates {
 		if c.Manifest == nil || !g.ofProject(c) {
 			continue
 		}
