@@ -1,7 +1,9 @@
 package gate
 
 import (
+	"maps"
 	"path/filepath"
+	"slices"
 
 	"github.com/patriceckhart/zot/config"
 	"github.com/patriceckhart/zot/config/document"
@@ -110,9 +112,10 @@ func (g *Gate) heldSections() []policies.Section {
 		return nil // as it is now, somebody said
 	}
 	var out []policies.Section
-	for layer, n := range g.Approved.Held(g.Bundle) {
+	held := g.Approved.Held(g.Bundle)
+	for _, layer := range slices.Sorted(maps.Keys(held)) { // the first of two that deny is named
 		if l, ok := policies.ParseLayer(layer); ok {
-			out = append(out, policies.Section{Layer: l, File: g.opts.Home.TrustFile(), Node: n})
+			out = append(out, policies.Section{Layer: l, File: g.opts.Home.TrustFile(), Node: held[layer]})
 		}
 	}
 	return out
