@@ -95,7 +95,7 @@ func onlyAllows(s string) bool {
 // ranks orders the words of keys that have one, laxest first.
 var ranks = map[string][]string{
 	"mode": {`"open"`, `"pinned"`, `"locked"`}, "unlisted": {`"inherit"`, `"ask"`, `"deny"`},
-	"enforce": {`"mode"`, `"ask"`, `"require"`}, "audit": {`"on"`, `"required"`},
+	"enforce": {`"mode"`, `"ask"`, `"require"`}, "audit": {`"on"`, `"required"`}, "skillTools": {`"any"`, `"ask"`, `"listed"`},
 	"tools.bash.unlisted": {`"inherit"`, `"ask"`, `"deny"`},
 }
 
