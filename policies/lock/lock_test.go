@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -130,6 +131,15 @@ func TestStore(t *testing.T) {
 		t.Fatalf("%v, %v", tr, err)
 	}
 	t.Cleanup(func() { _ = s.Remove(d) })
+	if err := os.WriteFile(filepath.Join(s.Dir, "origins.json"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := s.Digests(); err != nil || !slices.Equal(all, []string{d}) {
+		t.Errorf("the store lists %v, %v", all, err)
+	}
+	if none, err := (lock.Store{Dir: filepath.Join(s.Dir, "none")}).Digests(); err != nil || len(none) != 0 {
+		t.Errorf("a store that is not there lists %v, %v", none, err)
+	}
 	dir, err := s.Open(d)
 	if err != nil {
 		t.Fatal(err)

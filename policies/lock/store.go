@@ -42,6 +42,21 @@ func (s Store) Path(digest string) (string, error) {
 	return filepath.Join(s.Dir, strings.Replace(digest, ":", "-", 1)), nil
 }
 
+// Digests lists what the store has folders for, unchecked.
+func (s Store) Digests() ([]string, error) {
+	entries, err := os.ReadDir(s.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var out []string
+	for _, e := range entries {
+		if digest := strings.Replace(e.Name(), "-", ":", 1); IsDigest(digest) {
+			out = append(out, digest)
+		}
+	}
+	return out, err
+}
+
 // Has tells whether the store has a folder for the digest, unchecked.
 func (s Store) Has(digest string) bool {
 	dir, err := s.Path(digest)

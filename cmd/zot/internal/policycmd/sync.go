@@ -231,24 +231,19 @@ func (l *locker) copyPinned() error {
 	copies, wanted := gate.Copies(l.ProjectRoot), map[string]bool{}
 	for _, entry := range l.next.Extensions {
 		digest := entry.DigestFor(gate.Platform)
-		path, err := copies.Path(digest)
-		if !gate.FromElsewhere(entry) || err != nil {
+		if !gate.FromElsewhere(entry) || digest == "" {
 			continue
 		}
-		wanted[filepath.Base(path)] = true
+		wanted[digest] = true
 		if dir, err := storeOf(l.place).Open(digest); err == nil {
 			if _, _, err := copies.Put(dir); err != nil {
 				return err
 			}
 		}
 	}
-	entries, err := os.ReadDir(copies.Dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	for _, e := range entries {
-		digest := strings.Replace(e.Name(), "-", ":", 1)
-		if lock.IsDigest(digest) && !wanted[e.Name()] {
+	present, err := copies.Digests()
+	for _, digest := range present {
+		if !wanted[digest] {
 			err = errors.Join(err, copies.Remove(digest))
 		}
 	}

@@ -98,7 +98,7 @@ func verifyOne(p *place, ext *discovery.Candidate, scope policies.Scope) verifie
 // changedFiles names the files that differ, where the store still has what was
 // locked.
 func changedFiles(p *place, v verified, now *tree.Tree) string {
-	dir, err := lock.Store{Dir: p.Home.StoreDir()}.Open(v.Locked)
+	dir, err := storeOf(p).Open(v.Locked)
 	if err != nil {
 		return ""
 	}
@@ -116,7 +116,7 @@ func missing(p *place, scope policies.Scope, file *lock.File, seen map[string]bo
 		return nil
 	}
 	var out []verified
-	store := lock.Store{Dir: p.Home.StoreDir()}
+	store := storeOf(p)
 	for _, name := range slices.Sorted(maps.Keys(file.Extensions)) {
 		if seen[string(scope)+name] {
 			continue
