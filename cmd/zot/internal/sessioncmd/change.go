@@ -15,13 +15,13 @@ import (
 func (c *command) renameCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "rename ID TITLE...", Short: "Give a conversation a title",
-		Args: args(cobra.MinimumNArgs(2)),
+		Args: cobra.MinimumNArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			_, st, info, err := c.find(args[0])
 			if err != nil {
 				return err
 			}
-			return st.Rename(info.Path, joined(args[1:]))
+			return st.Rename(info.Path, strings.Join(args[1:], " "))
 		},
 	}
 }
@@ -29,7 +29,7 @@ func (c *command) renameCmd() *cobra.Command {
 func (c *command) removeCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "remove ID...", Aliases: []string{"rm"}, Short: "Delete conversations",
-		Args: args(cobra.MinimumNArgs(1)),
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			for _, ref := range args {
 				if err := c.remove(ref); err != nil {
@@ -77,9 +77,9 @@ were not gone on with for a month, or for as long as --older-than says, and the
 images and long texts that no conversation needs any more. It lists them and
 asks first. What is open in another zot stays.`,
 		Example: "  zot sessions prune --dry-run\n  zot sessions prune --all --older-than 90d --keep 10 --yes",
-		Args:    args(cobra.NoArgs),
+		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			age, err := ParseAge(older)
+			age, err := parseAge(older)
 			if err != nil {
 				return usage("--older-than: %w", err)
 			}
@@ -147,32 +147,29 @@ func (c *command) say(p session.Pruned, what string) {
 	}
 }
 
-func rows(infos []session.Info) []row {
-	out := []row{}
-	for _, i := range infos {
-		out = append(out, rowOf(i))
-	}
-	return out
-}
+const (
+	day  = 24 * time.Hour
+	year = 365 * day
+)
 
-// ages are the units of an age. A month has 30 days and a year 365.
+// ages are the units of an age. A month has 30 days.
 var ages = []struct {
 	unit string
 	is   time.Duration
-}{{"mo", 30 * 24 * time.Hour}, {"h", time.Hour}, {"d", 24 * time.Hour}, {"w", 7 * 24 * time.Hour}, {"y", 365 * 24 * time.Hour}}
+}{{"mo", 30 * day}, {"h", time.Hour}, {"d", day}, {"w", 7 * day}, {"y", year}}
 
 // maxAge is in years, so that no age is more than a duration holds.
 const maxAge = 100
 
-// ParseAge reads an age such as 4h, 30d, 2w, 1mo or 1y.
-func ParseAge(s string) (time.Duration, error) {
+// parseAge reads an age such as 4h, 30d, 2w, 1mo or 1y.
+func parseAge(s string) (time.Duration, error) {
 	for _, a := range ages {
 		number, ok := strings.CutSuffix(s, a.unit)
 		if !ok {
 			continue
 		}
 		n, err := strconv.Atoi(number)
-		if err == nil && n > 0 && n <= maxAge*int(ages[4].is/a.is) {
+		if err == nil && n > 0 && n <= maxAge*int(year/a.is) {
 			return time.Duration(n) * a.is, nil
 		}
 	}

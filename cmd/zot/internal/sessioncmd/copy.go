@@ -15,7 +15,7 @@ func (c *command) forkCmd() *cobra.Command {
 	at := -1
 	cmd := &cobra.Command{
 		Use: "fork ID", Short: "Begin a conversation of this folder with a copy of another",
-		Args: args(cobra.ExactArgs(1)),
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("at") && at < 1 {
 				return usage("--at %d: use the number of a message after the first", at)
@@ -40,7 +40,7 @@ func (c *command) forkCmd() *cobra.Command {
 func (c *command) exportCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "export ID [FILE]", Short: "Write a conversation to a file, or with - to standard output",
-		Args: args(cobra.RangeArgs(1, 2)),
+		Args: cobra.RangeArgs(1, 2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			w, st, info, err := c.find(args[0])
 			if err != nil {
@@ -69,7 +69,7 @@ func (c *command) exportCmd() *cobra.Command {
 func (c *command) importCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "import FILE", Short: "Take in a conversation that was exported, as one of this folder",
-		Args: args(cobra.ExactArgs(1)),
+		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			w, st, err := c.open()
 			if err != nil {

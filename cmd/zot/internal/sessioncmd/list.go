@@ -36,10 +36,18 @@ func rowOf(i session.Info) row {
 	}
 }
 
+func rows(infos []session.Info) []row {
+	out := []row{}
+	for _, i := range infos {
+		out = append(out, rowOf(i))
+	}
+	return out
+}
+
 func (c *command) listCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List this folder's conversations, the latest first",
-		Args: args(cobra.NoArgs),
+		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return c.list() },
 	}
 	c.allFlag(cmd)
@@ -53,11 +61,7 @@ func (c *command) list() error {
 		return err
 	}
 	if c.json {
-		rows := []row{}
-		for _, i := range infos {
-			rows = append(rows, rowOf(i))
-		}
-		return c.Streams.WriteJSON(rows)
+		return c.Streams.WriteJSON(rows(infos))
 	}
 	if len(infos) == 0 {
 		c.note("no conversations; those of other folders are listed by --all")
@@ -114,7 +118,7 @@ func (c *command) line(t *tabwriter.Writer, indent string, i session.Info) {
 func (c *command) treeCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "tree", Short: "List conversations below those that they were forked from",
-		Args: args(cobra.NoArgs),
+		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			infos, err := c.infos()
 			if err != nil {
@@ -139,7 +143,7 @@ func (c *command) branches(t *tabwriter.Writer, indent string, nodes []*session.
 func (c *command) showCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show ID", Short: "List the messages of a conversation, with the numbers that fork takes",
-		Args: args(cobra.ExactArgs(1)),
+		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return c.show(args[0]) },
 	}
 	c.jsonFlag(cmd)

@@ -4,7 +4,6 @@ package sessioncmd
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -54,16 +53,6 @@ path of a file, or "latest" for this folder's latest. Go on with one by "zot --s
 
 func usage(format string, args ...any) error {
 	return &exit.UsageError{Err: fmt.Errorf(format, args...)}
-}
-
-// args makes a mistake in the number of arguments a usage error.
-func args(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, given []string) error {
-		if err := check(cmd, given); err != nil {
-			return usage("%w\nUsage: %s", err, cmd.UseLine())
-		}
-		return nil
-	}
 }
 
 func (c *command) jsonFlag(cmd *cobra.Command) {
@@ -131,5 +120,3 @@ func bytes(n int64) string {
 	}
 	return fmt.Sprintf("%d GiB", n)
 }
-
-func joined(words []string) string { return strings.Join(words, " ") }
