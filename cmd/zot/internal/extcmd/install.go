@@ -39,10 +39,10 @@ func (c *command) install(ctx context.Context, source string) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := w.FetchTime(ctx)
+	limited, cancel := w.FetchTime(ctx)
 	defer cancel()
-	result, err := install.Install(ctx, c.installOptions(w), source)
-	if late := context.Cause(ctx); err != nil && late != nil {
+	result, err := install.Install(limited, c.installOptions(w), source)
+	if late := context.Cause(limited); err != nil && late != nil {
 		return fmt.Errorf("installing %q: %w", source, late)
 	}
 	if err != nil {
@@ -123,17 +123,10 @@ func (c *command) update(ctx context.Context, names []string, force bool) error 
 	results := []install.Result{}
 	failures := 0
 	for _, candidate := range chosen {
-		o := install.UpdateOptions{Options: c.installOptions(w), Force: force, Check: c.Check}
-		limited, cancel := w.FetchTime(ctx)
-		result, err := install.Update(limited, o, candidate)
+		result, err := c.updateOne(ctx, w, candidate, force)
 		if ctx.Err() != nil {
-			cancel()
 			return ctx.Err()
 		}
-		if late := context.Cause(limited); err != nil && late != nil {
-			err = late
-		}
-		cancel()
 		if err != nil {
 			failures++
 			c.note("%s stays as it is: %s", candidate.Name, shown(err))
@@ -155,6 +148,18 @@ func (c *command) update(ctx context.Context, names []string, force bool) error 
 		return &exit.Error{Code: exit.Failed, Err: fmt.Errorf("%d of %d updates failed", failures, len(chosen)), Silent: true}
 	}
 	return nil
+}
+
+// updateOne updates an extension in the time that one fetch may take.
+func (c *command) updateOne(ctx context.Context, w *workspace.Workspace, candidate *discovery.Candidate, force bool) (install.Result, error) {
+	ctx, cancel := w.FetchTime(ctx)
+	defer cancel()
+	o := install.UpdateOptions{Options: c.installOptions(w), Force: force, Check: c.Check}
+	result, err := install.Update(ctx, o, candidate)
+	if late := context.Cause(ctx); err != nil && late != nil {
+		err = late
+	}
+	return result, err
 }
 
 // updatable are the extensions named, or all that zot installed.
