@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/patriceckhart/zot/config/home"
 	"github.com/patriceckhart/zot/runtime/extension/discovery"
 	"github.com/patriceckhart/zot/runtime/session"
 	"github.com/patriceckhart/zot/tui"
@@ -174,20 +172,13 @@ func (d *desk) Export(_ context.Context, path string) (string, error) {
 	if path == "" {
 		path = d.run.kept.Meta().ID + ".zotsession"
 	}
-	path = home.Expand(path, d.run.w.UserHome)
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(d.run.w.CWD, path)
-	}
+	path = d.run.w.Path(path)
 	return path, d.run.store.ExportFile(d.run.kept.Path(), path)
 }
 
 // Import implements tui.Sessions.
 func (d *desk) Import(ctx context.Context, path string) error {
-	path = home.Expand(path, d.run.w.UserHome)
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(d.run.w.CWD, path)
-	}
-	info, notices, err := d.run.store.ImportFile(path, d.run.w.CWD)
+	info, notices, err := d.run.store.ImportFile(d.run.w.Path(path), d.run.w.CWD)
 	if err != nil {
 		return err
 	}

@@ -3,11 +3,9 @@ package sessioncmd
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"github.com/patriceckhart/zot/config/home"
 	"github.com/patriceckhart/zot/schemas"
 )
 
@@ -53,10 +51,7 @@ func (c *command) exportCmd() *cobra.Command {
 			if to == "-" {
 				return st.Export(info.Path, c.Streams.Out)
 			}
-			to = home.Expand(to, w.UserHome)
-			if !filepath.IsAbs(to) {
-				to = filepath.Join(w.CWD, to)
-			}
+			to = w.Path(to)
 			if err := st.ExportFile(info.Path, to); err != nil {
 				return err
 			}
@@ -75,11 +70,7 @@ func (c *command) importCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			from := home.Expand(args[0], w.UserHome)
-			if !filepath.IsAbs(from) {
-				from = filepath.Join(w.CWD, from)
-			}
-			info, notices, err := st.ImportFile(from, w.CWD)
+			info, notices, err := st.ImportFile(w.Path(args[0]), w.CWD)
 			if err != nil {
 				return err
 			}

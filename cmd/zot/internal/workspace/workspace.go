@@ -180,6 +180,15 @@ func (w *Workspace) enter(cwd string) error {
 	return nil
 }
 
+// Path is the absolute path of a file that was named by the user.
+func (w *Workspace) Path(name string) string {
+	name = home.Expand(name, w.UserHome)
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(w.CWD, name)
+}
+
 // Complain prints the faults of the settings, each with its place and remedy.
 // What is right next to them holds all the same.
 func (w *Workspace) Complain(to io.Writer) {
