@@ -3,6 +3,7 @@ package engine
 import (
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	experimental "github.com/tetratelabs/wazero/experimental/sys"
@@ -30,7 +31,8 @@ func newKept(closed, fixed []string) kept {
 func fold(name string) string { return strings.ToLower(name) }
 
 // look judges a name that is only looked at, and change one that would be
-// changed. With follow the last element's own link counts.
+// changed, which nothing can be in a read-only mount. With follow the last
+// element's own link counts.
 func (r *rootFS) look(name string, follow bool) experimental.Errno {
 	if len(r.kept.closed) == 0 {
 		return 0
@@ -42,32 +44,51 @@ func (r *rootFS) look(name string, follow bool) experimental.Errno {
 }
 
 func (r *rootFS) change(name string, follow bool) experimental.Errno {
-	if len(r.kept.closed)+len(r.kept.fixed) == 0 {
-		return 0
-	}
-	real := r.real(name, follow)
-	switch {
-	case inside(real, r.kept.closed):
-		return experimental.EPERM
-	case inside(real, r.kept.fixed):
+	if r.readOnly {
 		return experimental.EROFS
 	}
-	return 0
+	if r.kept.nothing() {
+		return 0
+	}
+	return r.kept.change(r.real(name, follow))
 }
 
 // move judges a name that would go away, or come: with a folder goes what is
 // in it.
 func (r *rootFS) move(name string) experimental.Errno {
-	if errno := r.change(name, false); errno != 0 {
-		return errno
+	if r.readOnly {
+		return experimental.EROFS
+	}
+	if r.kept.nothing() {
+		return 0
 	}
 	real := r.real(name, false)
-	for _, dir := range append(r.kept.closed, r.kept.fixed...) {
-		if inside(dir, []string{real}) {
-			return experimental.EROFS
-		}
+	if errno := r.kept.change(real); errno != 0 {
+		return errno
+	}
+	if r.kept.below(real) {
+		return experimental.EROFS
 	}
 	return 0
+}
+
+func (k kept) nothing() bool { return len(k.closed)+len(k.fixed) == 0 }
+
+// change judges what a name leads to.
+func (k kept) change(real string) experimental.Errno {
+	switch {
+	case inside(real, k.closed):
+		return experimental.EPERM
+	case inside(real, k.fixed):
+		return experimental.EROFS
+	}
+	return 0
+}
+
+// below reports whether a name is one of the folders, or one of them is in it.
+func (k kept) below(real string) bool {
+	isIn := func(dir string) bool { return inside(dir, []string{real}) }
+	return slices.ContainsFunc(k.closed, isIn) || slices.ContainsFunc(k.fixed, isIn)
 }
 
 func inside(name string, dirs []string) bool {

@@ -81,9 +81,6 @@ func writes(flag experimental.Oflag) bool {
 
 // OpenFile implements [experimental.FS].
 func (r *rootFS) OpenFile(name string, flag experimental.Oflag, perm fs.FileMode) (experimental.File, experimental.Errno) {
-	if r.readOnly && (writes(flag) || flag&changes != 0) {
-		return nil, experimental.EROFS
-	}
 	follow := flag&experimental.O_NOFOLLOW == 0
 	judge := r.look
 	if writes(flag) || flag&changes != 0 {
@@ -227,9 +224,6 @@ func (r *rootFS) Readlink(name string) (string, experimental.Errno) {
 
 // Mkdir implements [experimental.FS].
 func (r *rootFS) Mkdir(name string, perm fs.FileMode) experimental.Errno {
-	if r.readOnly {
-		return experimental.EROFS
-	}
 	if errno := r.change(name, false); errno != 0 {
 		return errno
 	}
@@ -242,9 +236,6 @@ func (r *rootFS) Mkdir(name string, perm fs.FileMode) experimental.Errno {
 // Rename implements [experimental.FS]. A link stays where it is, since from
 // another place it may lead elsewhere.
 func (r *rootFS) Rename(from, to string) experimental.Errno {
-	if r.readOnly {
-		return experimental.EROFS
-	}
 	for _, name := range []string{from, to} {
 		if errno := r.move(name); errno != 0 {
 			return errno
@@ -267,9 +258,6 @@ func (r *rootFS) Unlink(name string) experimental.Errno {
 }
 
 func (r *rootFS) remove(name string, dir bool) experimental.Errno {
-	if r.readOnly {
-		return experimental.EROFS
-	}
 	if errno := r.move(name); errno != 0 {
 		return errno
 	}
@@ -287,9 +275,6 @@ func (r *rootFS) remove(name string, dir bool) experimental.Errno {
 
 // Utimens implements [experimental.FS].
 func (r *rootFS) Utimens(name string, atim, mtim int64) experimental.Errno {
-	if r.readOnly {
-		return experimental.EROFS
-	}
 	if errno := r.change(name, true); errno != 0 {
 		return errno
 	}
