@@ -28,7 +28,7 @@ func (r report) print(s *iostreams.Streams) error {
 	if r.Wrong > 0 {
 		verdict = fmt.Sprintf("%d wrong", r.Wrong)
 	}
-	fmt.Fprintf(&b, "\n%d extensions, %s\n", len(r.Extensions), verdict)
+	fmt.Fprintf(&b, "\n%s, %s\n", iostreams.Count(len(r.Extensions), "extension"), verdict)
 	_, err := io.WriteString(s.Out, b.String())
 	return err
 }

@@ -19,6 +19,17 @@ func (s *Streams) WriteJSON(value any) error {
 	return enc.Encode(value)
 }
 
+// Count is a number of things in words: "1 policy", "2 policies". noun names one.
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	if stem, ok := strings.CutSuffix(noun, "y"); ok {
+		return fmt.Sprintf("%d %sies", n, stem)
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
 // Confirm asks a question that is answered by yes or no. Without a terminal
 // nobody can answer, and the flag --yes has to say it.
 func (s *Streams) Confirm(question string) (bool, error) {

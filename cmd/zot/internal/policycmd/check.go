@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/patriceckhart/zot/cmd/zot/internal/exit"
+	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
 	"github.com/patriceckhart/zot/cmd/zot/internal/policycmd/gate"
 	"github.com/patriceckhart/zot/config"
 	"github.com/patriceckhart/zot/config/document"
@@ -107,11 +108,11 @@ func (c *command) verdict(sections []policies.Section, dirs []string) error {
 	case !set.Valid():
 		return &exit.Error{Code: policies.ExitPolicyInvalid, Err: errors.New("a policy cannot be read"), Silent: true}
 	case failed > 0:
-		fmt.Fprintf(c.Streams.Err, "%d of %d tests failed\n", failed, run)
+		fmt.Fprintf(c.Streams.Err, "%d of %s failed\n", failed, iostreams.Count(run, "test"))
 		return errFailed
 	}
 	mode, _ := set.Mode()
-	fmt.Fprintf(c.Streams.Err, "%d policies, mode %s, %d tests passed\n", withPolicy(sections), mode, run)
+	fmt.Fprintf(c.Streams.Err, "%s, mode %s, %s passed\n", iostreams.Count(withPolicy(sections), "policy"), mode, iostreams.Count(run, "test"))
 	return nil
 }
 

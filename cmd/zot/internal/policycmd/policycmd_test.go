@@ -135,7 +135,7 @@ func TestAPinnedProject(t *testing.T) {
 		t.Error("locking again must give the same bytes")
 	}
 	w.want("ext lock --check", 0, "is up to date")
-	w.want("policy check", 0, "1 policies, mode pinned, 0 tests passed")
+	w.want("policy check", 0, "1 policy, mode pinned, 0 tests passed")
 	w.want("ext verify", 0, "todo (project): ok", "guard (project): ok")
 	w.want("ext sync --frozen", 0, "guard: in the store", "todo: stored from .zot/extensions/todo")
 	w.noMarker()

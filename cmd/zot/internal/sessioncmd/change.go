@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
 	"github.com/patriceckhart/zot/runtime/session"
 	"github.com/patriceckhart/zot/schemas"
 )
@@ -137,7 +138,7 @@ func (c *command) prune(o session.PruneOptions) error {
 	for _, i := range done.InUse {
 		c.note("%s stays: it is open", i.ID)
 	}
-	fmt.Fprintf(c.Streams.Out, "%s %s, %s\n", plural(len(done.Sessions), "conversation"), verb, bytes(done.Bytes))
+	fmt.Fprintf(c.Streams.Out, "%s %s, %s\n", iostreams.Count(len(done.Sessions), "conversation"), verb, bytes(done.Bytes))
 	return nil
 }
 

@@ -103,13 +103,6 @@ func (c *command) confirm(question string) (bool, error) {
 	return c.Streams.Confirm(question)
 }
 
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
-}
-
 // bytes writes a size for people.
 func bytes(n int64) string {
 	for _, unit := range []string{"bytes", "KiB", "MiB"} {
