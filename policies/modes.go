@@ -264,12 +264,35 @@ func (b *Bound) namedByDigest() bool {
 	return false
 }
 
-// lockCommand is the command that writes the lock that counts for it.
-func (r *row) lockCommand() string {
-	if r.b.sub.Scope == ScopeUser {
+// LockCommand is the command that writes the lock that counts for an extension.
+func LockCommand(scope Scope) string {
+	if scope == ScopeUser {
 		return "zot ext lock --user"
 	}
 	return "zot ext lock"
+}
+
+// Relock says what helps where an extension is not what its lock pins: to look
+// at it and pin it anew, or to bring back what was pinned. source is where the
+// lock says it comes from.
+func Relock(scope Scope, source, name string) string {
+	back := "put back the files that were pinned"
+	if dir, ok := strings.CutPrefix(source, "vendored:"); ok {
+		back = "bring back what was pinned, with git checkout " + dir
+	}
+	return "look at what changed, then pin it with " + LockCommand(scope) + " --update " + name + ", or " + back
+}
+
+func (r *row) lockCommand() string { return LockCommand(r.b.sub.Scope) }
+
+// relock is the advice where it is not what was pinned.
+func (r *row) relock() string {
+	s := &r.b.sub
+	source := s.Source
+	if source == "" {
+		source = s.Claimed
+	}
+	return Relock(s.Scope, source, s.Name)
 }
 
 // lock compares with the lock file.
@@ -285,13 +308,13 @@ func (r *row) lock() {
 		r.byMode(Ask, Deny, Deny, CodePlatformMissing, "the lock has no digest for this platform", "run "+r.lockCommand()+" on it")
 	}
 	if l.ContentDrift {
-		r.byMode(Ask, Deny, Deny, CodeContentDrift, "its files are not those that were locked"+changed(l.Changed), "restore them (zot ext sync, or git checkout for files of the repository), or lock the new ones with "+r.lockCommand()+" --update "+r.b.sub.Name)
+		r.byMode(Ask, Deny, Deny, CodeContentDrift, "its files are not those that were locked"+changed(l.Changed), r.relock())
 	}
 	if l.SourceDrift {
-		r.byMode(Ask, Deny, Deny, CodeSourceDrift, "it comes from another source than was locked", "run "+r.lockCommand()+" --update "+r.b.sub.Name)
+		r.byMode(Ask, Deny, Deny, CodeSourceDrift, "it comes from another source than was locked", "if that is right, run "+r.lockCommand()+" --update "+r.b.sub.Name)
 	}
 	if l.DescriptorDrift {
-		r.byMode(Ask, Deny, Deny, CodeDescriptorDrift, "it contributes other commands, tools or panels than were locked", "run "+r.lockCommand()+" --update "+r.b.sub.Name)
+		r.byMode(Ask, Deny, Deny, CodeDescriptorDrift, "it contributes other commands, tools or panels than were locked", r.relock())
 	}
 }
 
@@ -303,7 +326,7 @@ func (r *row) surplus() {
 	}
 	missing := s.asked.Missing(s.Roots.expand(orNothing(s.Lock.Permissions)))
 	if len(missing) > 0 {
-		r.byMode(Allow, Deny, Deny, CodeExceedsLock, "it asks for more than was locked, which is withheld: "+atomList(missing), "run zot ext lock --update "+s.Name)
+		r.byMode(Allow, Deny, Deny, CodeExceedsLock, "it asks for more than was locked, which is withheld: "+atomList(missing), "if it may, run "+r.lockCommand()+" --update "+s.Name)
 	}
 }
 
@@ -341,7 +364,7 @@ func (r *row) confinement() {
 // modes the extension is stopped.
 func (b *Bound) Misregistered(what string) (stop bool, d Decision) {
 	d = Decision{Verdict: Deny, Code: CodeDescriptorDrift, By: b.set.modeAt,
-		Reason: what + " is not what the manifest declares", Remedy: "update contributes in extension.json, then zot ext lock"}
+		Reason: what + " is not what the manifest declares", Remedy: "make contributes in its extension.json say what it registers" + b.thenLock()}
 	return b.set.mode > Open, d
 }
 
@@ -351,6 +374,14 @@ func (b *Bound) Misregistered(what string) (stop bool, d Decision) {
 func (b *Bound) Misnamed(why string) (stop bool, d Decision) {
 	return b.set.mode > Open, Decision{
 		Verdict: Deny, Code: CodeDescriptorDrift, By: b.set.modeAt,
-		Reason: why, Remedy: "make the two the same, then zot ext lock",
+		Reason: why, Remedy: "make the two the same" + b.thenLock(),
 	}
+}
+
+// thenLock is what is to be done after a change to the extension's files.
+func (b *Bound) thenLock() string {
+	if !b.sub.Lock.Entry {
+		return ""
+	}
+	return ", then " + LockCommand(b.sub.Scope) + " --update " + b.sub.Name
 }

@@ -59,6 +59,9 @@ func (e Entry) DigestFor(platform string) string {
 	return e.Digest
 }
 
+// anew is what helps where a lock cannot be read: it is never written over.
+const anew = "bring it back with git checkout, or delete it and run zot ext lock"
+
 // ErrNone says that there is no lock file.
 var ErrNone = errors.New("no lock file")
 
@@ -79,12 +82,12 @@ func Load(path string) (*File, error) {
 func Parse(name string, data []byte) (*File, error) {
 	if line := conflictLine(data); line > 0 {
 		return nil, fault(name, data, schemas.Problem{Kind: schemas.KindSyntax, Line: line, Column: 1,
-			Message: "two versions of the lock were merged and not settled", Remedy: "take either, then run zot ext lock"})
+			Message: "two versions of the lock were merged and not settled", Remedy: "take either, then run zot ext lock --check"})
 	}
 	doc, err := document.Parse(name, data)
 	var syntax *document.SyntaxError
 	if errors.As(err, &syntax) {
-		return nil, fault(name, data, schemas.Problem{Kind: schemas.KindSyntax, Line: syntax.Pos.Line, Column: syntax.Pos.Column, Message: syntax.Msg, Remedy: "run zot ext lock to write it anew"})
+		return nil, fault(name, data, schemas.Problem{Kind: schemas.KindSyntax, Line: syntax.Pos.Line, Column: syntax.Pos.Column, Message: syntax.Msg, Remedy: anew})
 	}
 	var raw struct {
 		Schema     string           `json:"$schema"`
@@ -109,7 +112,7 @@ func explain(name string, data []byte, cause error) error {
 		if cause != nil {
 			msg = cause.Error()
 		}
-		problems = []schemas.Problem{{Kind: schemas.KindValue, Message: msg, Remedy: "run zot ext lock to write it anew"}}
+		problems = []schemas.Problem{{Kind: schemas.KindValue, Message: msg, Remedy: anew}}
 	}
 	return fault(name, data, problems...)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
 	"github.com/patriceckhart/zot/cmd/zot/internal/policycmd/gate"
 	"github.com/patriceckhart/zot/config/home"
 	"github.com/patriceckhart/zot/policies"
@@ -39,8 +40,9 @@ func (c *command) lockCmd() *cobra.Command {
 Extensions that have no entry get one: those of the project's folder, and those
 it recommends with a git source, which are fetched. Of what was fetched a copy
 goes to .zot/store, to be committed, so that whoever clones the project need not
-fetch it. An entry that is there stays as it is; --update NAME replaces it.
-Nothing is run.
+fetch it. An entry that is there stays as it is, with status 27 where it does not
+fit any more; --update NAME replaces it. With names, or --update alone, the other
+extensions are left as they are. Nothing is run.
 
 With --check nothing is fetched or written: status 27 where the lock would
 change.`,
@@ -61,9 +63,12 @@ type locker struct {
 	scope policies.Scope
 	path  string
 	old   *lock.File
+	isNew bool // there is no lock yet
 	next  *lock.File
 	lines []string // what changes
 	stale []string // entries that do not hold any more and were not to be updated
+	left  []string // what would change of those that were not named
+	toGet []string // recommended, and not fetched, as nothing is with --check
 }
 
 func (c *command) lock(ctx context.Context, names []string, f lockFlags) error {
@@ -81,22 +86,37 @@ func (c *command) lock(ctx context.Context, names []string, f lockFlags) error {
 	for _, line := range l.lines {
 		fmt.Fprintln(c.Streams.Out, schemas.Printable(line))
 	}
-	if len(l.stale) > 0 {
-		return coded(policies.ExitLockOutOfDate, "%s do not match the lock; look at what changed, then zot ext lock --update NAME", strings.Join(l.stale, ", "))
+	if len(l.left) > 0 {
+		fmt.Fprintln(c.Streams.Err, schemas.Printable("left as they are: "+strings.Join(l.left, ", ")))
 	}
-	return l.finish()
+	if err := l.finish(); err != nil {
+		return err
+	}
+	return l.reportStale()
+}
+
+// reportStale ends the command where entries stayed that do not fit any more.
+func (l *locker) reportStale() error {
+	if len(l.stale) == 0 {
+		return nil
+	}
+	command := policies.LockCommand(l.scope)
+	for _, name := range l.stale {
+		command += " --update " + name
+	}
+	return coded(policies.ExitLockOutOfDate, "no longer what was pinned, and left so: %s; look at what changed, then %s", strings.Join(l.stale, ", "), command)
 }
 
 func (c *command) newLocker(p *place, names []string, f lockFlags) (*locker, error) {
 	l := &locker{command: c, place: p, f: f, names: append(slices.Clone(names), f.update...), scope: policies.ScopeProject, path: home.ProjectLockFile(p.ProjectRoot)}
-	if len(names) == 0 && len(f.update) > 0 {
-		l.names = f.update
-	}
 	if f.user {
 		l.scope, l.path = policies.ScopeUser, p.Home.LockFile()
 	}
 	old, err := lock.Load(l.path)
-	if err != nil && !errors.Is(err, lock.ErrNone) {
+	switch {
+	case errors.Is(err, lock.ErrNone):
+		l.isNew = true
+	case err != nil:
 		return nil, err
 	}
 	l.old, l.next = old, &lock.File{Extensions: maps.Clone(old.Extensions)}
@@ -130,9 +150,7 @@ func (l *locker) build(ctx context.Context) error {
 			return fmt.Errorf("no extension is called %q here; see zot ext list", name)
 		}
 	}
-	if len(l.names) == 0 {
-		l.dropGone(known)
-	}
+	l.dropGone(known)
 	return nil
 }
 
@@ -154,11 +172,11 @@ func (l *locker) candidates() []*discovery.Candidate {
 func (l *locker) wanted(name string) bool { return len(l.names) == 0 || slices.Contains(l.names, name) }
 
 func (l *locker) vendored(ext *discovery.Candidate) error {
-	if !l.wanted(ext.Name) {
-		return nil
-	}
 	entry, err := l.entryOf(ext.Manifest, ext.Dir, l.gate.Claimed(ext), gate.Descriptors(ext))
 	if err != nil {
+		if !l.wanted(ext.Name) {
+			return nil // it is told of where it is asked for
+		}
 		return err
 	}
 	if native(ext.Dir, ext.Manifest) {
@@ -210,7 +228,14 @@ func (l *locker) entryOf(m *manifest.Manifest, dir, source, descriptors string) 
 func (l *locker) put(name string, entry lock.Entry) {
 	old, had := l.old.Lookup(name)
 	diff := difference(name, old, entry, had)
-	if len(diff) == 0 {
+	switch {
+	case len(diff) == 0:
+		return
+	case !l.wanted(name) && had:
+		l.left = append(l.left, name+" (changed)")
+		return
+	case !l.wanted(name):
+		l.left = append(l.left, name+" (new)")
 		return
 	}
 	l.lines = append(l.lines, diff...)
@@ -230,7 +255,12 @@ func withDigests(entry, of lock.Entry) lock.Entry {
 // dropGone takes out entries of extensions that are not there any more.
 func (l *locker) dropGone(known map[string]bool) {
 	for _, name := range slices.Sorted(maps.Keys(l.next.Extensions)) {
-		if !known[name] {
+		if known[name] {
+			continue
+		}
+		if len(l.names) > 0 {
+			l.left = append(l.left, name+" (gone)")
+		} else {
 			delete(l.next.Extensions, name)
 			l.lines = append(l.lines, "- "+name)
 		}
@@ -238,18 +268,12 @@ func (l *locker) dropGone(known map[string]bool) {
 }
 
 func (l *locker) finish() error {
-	if l.f.check {
-		text, err := l.next.Bytes()
-		if err != nil {
-			return err
-		}
-		if old, err := os.ReadFile(l.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		} else if !bytes.Equal(old, text) {
-			return coded(policies.ExitLockOutOfDate, "%s is not up to date; run zot ext lock", l.path)
-		}
-		fmt.Fprintf(l.Streams.Err, "%s is up to date\n", l.path)
+	if l.isNew && len(l.next.Extensions) == 0 && len(l.toGet) == 0 {
+		fmt.Fprintf(l.Streams.Err, "there is no extension to pin here, and no lock is needed\n")
 		return nil
+	}
+	if l.f.check {
+		return l.check()
 	}
 	if err := l.copyPinned(); err != nil {
 		return err
@@ -259,8 +283,26 @@ func (l *locker) finish() error {
 		return err
 	}
 	if changed {
-		fmt.Fprintf(l.Streams.Err, "wrote %s with %d extensions\n", l.path, len(l.next.Extensions))
-	} else {
+		fmt.Fprintf(l.Streams.Err, "wrote %s with %s\n", l.path, iostreams.Count(len(l.next.Extensions), "extension"))
+	} else if len(l.stale) == 0 && len(l.left) == 0 {
+		fmt.Fprintf(l.Streams.Err, "%s is up to date\n", l.path)
+	}
+	return nil
+}
+
+// check tells whether the file is what would be written.
+func (l *locker) check() error {
+	text, err := l.next.Bytes()
+	if err != nil {
+		return err
+	}
+	old, err := os.ReadFile(l.path)
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	case !bytes.Equal(old, text), len(l.toGet) > 0:
+		return coded(policies.ExitLockOutOfDate, "%s is not up to date; run %s", l.path, policies.LockCommand(l.scope))
+	case len(l.stale) == 0 && len(l.left) == 0:
 		fmt.Fprintf(l.Streams.Err, "%s is up to date\n", l.path)
 	}
 	return nil

@@ -143,7 +143,7 @@ func TestAPinnedProject(t *testing.T) {
 	// A pull that changes one byte behind an unchanged manifest.
 	w.write("project/.zot/extensions/todo/run.sh", "#!/bin/sh\ntrue\n")
 	w.want("ext verify", 22, "todo (project): drift ZP031", "run.sh")
-	w.want("ext lock --check", 27, "todo do not match the lock")
+	w.want("ext lock --check", 27, "no longer what was pinned, and left so: todo", "then zot ext lock --update todo")
 	w.want("ext lock", 27, "digest zt1:")
 	w.want("ext lock --update todo", 0, "~ todo")
 	w.want("ext verify", 0)
@@ -178,6 +178,57 @@ func TestAPinnedProject(t *testing.T) {
 		t.Errorf("copies: %v", found)
 	}
 	w.noMarker()
+}
+
+// Whoever locks is told what was written, what was left, and what helps.
+func TestLockSaysWhatItLeft(t *testing.T) {
+	w := newWorld(t)
+	path := filepath.Join(w.project, ".zot/extensions.lock.json")
+	for _, line := range []string{"ext lock", "ext lock --check"} {
+		w.want(line, 0, "there is no extension to pin here, and no lock is needed")
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("a lock of nothing was written")
+	}
+	w.vendor("todo", `{"tools": ["a"]}`)
+	w.want("ext lock", 0, "with 1 extension\n")
+
+	// One changed and one new: the new one is pinned, the other stays.
+	w.vendor("todo", `{"tools": ["b"]}`)
+	w.vendor("other", `{}`)
+	before, _ := os.ReadFile(path)
+	w.want("ext lock --check", 27, "+ other", "~ todo", "is not up to date; run zot ext lock")
+	if now, _ := os.ReadFile(path); string(now) != string(before) {
+		t.Error("--check wrote")
+	}
+	w.want("ext lock --update todo", 0, "~ todo", "left as they are: other (new)")
+	w.vendor("todo", `{"tools": ["c"]}`)
+	w.want("ext lock", 27, "+ other", "with 2 extensions", "no longer what was pinned, and left so: todo; look at what changed, then zot ext lock --update todo")
+	if now, _ := os.ReadFile(path); strings.Contains(string(now), `"c"`) || !strings.Contains(string(now), "other") {
+		t.Errorf("lock holds %s", now)
+	}
+	w.want("ext lock other", 0, "left as they are: todo (changed)")
+
+	// What is advised helps, for what lies in the project.
+	w.want("ext verify", 22, "todo (project): drift ZP031", "git checkout .zot/extensions/todo", "zot ext lock --update todo", "not what was pinned: todo")
+	w.want("ext sync", 22, "todo: ZP031", "git checkout .zot/extensions/todo", "zot ext lock --update todo", "not stored as the lock has it: todo")
+	w.want("ext lock --update todo", 0)
+	w.want("ext sync", 0, "todo: stored from .zot/extensions/todo")
+	if err := os.RemoveAll(filepath.Join(w.project, ".zot/extensions/todo")); err != nil {
+		t.Fatal(err)
+	}
+	w.want("ext verify", 22, "todo (project): missing ZP031, .zot/extensions/todo is gone")
+	w.want("ext sync", 22, ".zot/extensions/todo is gone", "run zot ext lock, which takes it out")
+	w.want("ext lock", 0, "- todo")
+	w.want("ext verify", 0)
+
+	// A lock that nobody can read is not written over.
+	w.write("project/.zot/extensions.lock.json", "{]")
+	w.want("ext lock", 1, "extensions.lock.json:1:2", "git checkout, or delete it")
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	w.want("ext lock", 0, "with 1 extension")
 }
 
 // A policy that only recommends has no mode yet, and gets one.

@@ -13,9 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
 	"github.com/patriceckhart/zot/cmd/zot/internal/policycmd/gate"
 	"github.com/patriceckhart/zot/policies"
 	"github.com/patriceckhart/zot/policies/lock"
+	"github.com/patriceckhart/zot/policies/tree"
 	"github.com/patriceckhart/zot/runtime/extension/discovery"
 	"github.com/patriceckhart/zot/runtime/extension/install"
 	"github.com/patriceckhart/zot/runtime/extension/manifest"
@@ -63,7 +65,7 @@ func (c *command) installInto(ctx context.Context, source, into string) (string,
 	}
 	found := discovery.Find(discovery.Options{Home: into, CWD: into})
 	if len(found.Candidates) != 1 {
-		return "", install.Origin{}, fmt.Errorf("%d extensions came where one was expected", len(found.Candidates))
+		return "", install.Origin{}, fmt.Errorf("%s came where one was expected", iostreams.Count(len(found.Candidates), "extension"))
 	}
 	ext := found.Candidates[0]
 	origin, _, err := install.OriginOf(into, ext.Folder)
@@ -72,16 +74,18 @@ func (c *command) installInto(ctx context.Context, source, into string) (string,
 
 // recommended pins an extension that the project only names.
 func (l *locker) recommended(ctx context.Context, r policies.Recommendation) error {
-	if !l.wanted(r.Name) {
-		return nil
-	}
 	_, had := l.old.Lookup(r.Name)
-	if had && !slices.Contains(l.f.update, r.Name) {
+	switch {
+	case had && !slices.Contains(l.f.update, r.Name):
 		return nil // pinned already; what is there counts
+	case !l.wanted(r.Name):
+		l.left = append(l.left, r.Name+" (new)")
+		return nil
 	}
 	if l.f.check {
 		l.lines = append(l.lines, "+ "+r.Name+" from "+r.Source)
-		return coded(policies.ExitLockOutOfDate, "%s has no entry for %s; run zot ext lock", l.path, r.Name)
+		l.toGet = append(l.toGet, r.Name)
+		return nil
 	}
 	f, clean, err := l.fetch(ctx, l.place, r.Source)
 	if err != nil {
@@ -133,17 +137,17 @@ func (c *command) sync(ctx context.Context, frozen bool) error {
 	if p.gate.ProjectLock == nil {
 		return fmt.Errorf("this project has no lock; run zot ext lock")
 	}
-	bad := 0
+	var bad []string
 	for _, name := range slices.Sorted(maps.Keys(p.gate.ProjectLock.Extensions)) {
-		state, err := c.syncOne(ctx, p, p.gate.ProjectLock.Extensions[name], frozen)
+		state, err := c.syncOne(ctx, p, name, p.gate.ProjectLock.Extensions[name], frozen)
 		if err != nil {
-			bad++
+			bad = append(bad, name)
 			state = err.Error()
 		}
 		fmt.Fprintf(c.Streams.Out, "%s: %s\n", name, state)
 	}
-	if bad > 0 {
-		return coded(policies.ExitDigestMismatch, "%d extensions are not in the store as they were pinned", bad)
+	if len(bad) > 0 {
+		return coded(policies.ExitDigestMismatch, "not stored as the lock has it: %s", strings.Join(bad, ", "))
 	}
 	return nil
 }
@@ -153,7 +157,7 @@ func storeOf(p *place) lock.Store { return lock.Store{Dir: p.Home.StoreDir()} }
 // syncOne brings one extension into the store. What is there already is fetched
 // all the same, unless frozen, where nothing proves yet that it comes from the
 // source that the lock names.
-func (c *command) syncOne(ctx context.Context, p *place, entry lock.Entry, frozen bool) (string, error) {
+func (c *command) syncOne(ctx context.Context, p *place, name string, entry lock.Entry, frozen bool) (string, error) {
 	want := entry.DigestFor(gate.Platform)
 	if want == "" {
 		return "", fmt.Errorf("%s: the lock has no digest for %s; run zot ext lock here", policies.CodePlatformMissing, gate.Platform)
@@ -161,12 +165,8 @@ func (c *command) syncOne(ctx context.Context, p *place, entry lock.Entry, froze
 	store := storeOf(p)
 	_, err := store.Open(want)
 	here := err == nil
-	if !gate.FromElsewhere(entry) {
-		if here {
-			return "in the store", nil
-		}
-		rel := strings.TrimPrefix(entry.Source, "vendored:")
-		return "stored from " + rel, storeAs(p, filepath.Join(p.ProjectRoot, filepath.FromSlash(rel)), want, "")
+	if rel, vendored := strings.CutPrefix(entry.Source, "vendored:"); vendored {
+		return syncVendored(p, name, rel, want, here)
 	}
 	if here && (frozen || store.CameFrom(want, entry.Source)) {
 		return "in the store", nil
@@ -182,6 +182,30 @@ func (c *command) syncOne(ctx context.Context, p *place, entry lock.Entry, froze
 	return "fetched from " + entry.Source, storeAs(p, f.dir, want, entry.Source)
 }
 
+// syncVendored stores a folder of the project. That the store has what was
+// pinned is not enough: where the folder is something else now, it does not load.
+func syncVendored(p *place, name, rel, want string, here bool) (string, error) {
+	dir := filepath.Join(p.ProjectRoot, filepath.FromSlash(rel))
+	t, err := tree.Hash(dir, tree.Options{})
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("%s: %s", policies.CodeContentDrift, goneWords(rel))
+	case err != nil:
+		return "", err
+	case t.Digest() != want:
+		return "", fmt.Errorf("%s: its files in %s are not those that were locked; %s",
+			policies.CodeContentDrift, rel, policies.Relock(policies.ScopeProject, "vendored:"+rel, name))
+	case here:
+		return "in the store", nil
+	}
+	return "stored from " + rel, storeAs(p, dir, want, "")
+}
+
+// goneWords say what helps where the folder of a locked extension is no more.
+func goneWords(rel string) string {
+	return rel + " is gone; bring it back with git checkout " + rel + ", or run zot ext lock, which takes it out"
+}
+
 // addressOf is what the entry's source is fetched by.
 func addressOf(entry lock.Entry) string {
 	address := strings.TrimPrefix(strings.TrimPrefix(entry.Source, "git+"), "path:")
@@ -195,7 +219,7 @@ func addressOf(entry lock.Entry) string {
 func (c *command) fromCopy(p *place, want string) (string, error) {
 	dir, err := gate.Copies(p.ProjectRoot).Open(want)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("not in the store, and nothing is fetched with --frozen")
+		return "", fmt.Errorf("not in the store, and nothing is fetched with --frozen; run zot ext sync without it")
 	}
 	if err != nil {
 		return "", err

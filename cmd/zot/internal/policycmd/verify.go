@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -77,20 +78,21 @@ func verifyOne(p *place, ext *discovery.Candidate, scope policies.Scope) verifie
 	}
 	facts := file.Facts(lock.Found{Name: ext.Name, Source: p.gate.Claimed(ext), Digest: v.Digest, Descriptors: gate.Descriptors(ext), Platform: gate.Platform})
 	if !facts.Entry {
-		v.State, v.Code = "unlocked", policies.CodeNoLockEntry
+		v.State, v.Code, v.Detail = "unlocked", policies.CodeNoLockEntry, "the lock has no entry for it; "+policies.LockCommand(scope)+" adds one"
 		return v
 	}
 	entry, _ := file.Lookup(ext.Name)
+	relock := "; " + policies.Relock(scope, entry.Source, ext.Name)
 	v.Locked = entry.DigestFor(gate.Platform)
 	switch {
 	case facts.PlatformMissing:
-		v.State, v.Code, v.Detail = "drift", policies.CodePlatformMissing, "the lock has no digest for "+gate.Platform
+		v.State, v.Code, v.Detail = "drift", policies.CodePlatformMissing, "the lock has no digest for "+gate.Platform+"; "+policies.LockCommand(scope)+" on it adds one"
 	case facts.ContentDrift:
-		v.State, v.Code, v.Detail = "drift", policies.CodeContentDrift, "its files are not those that were locked"+changedFiles(p, v, t)
+		v.State, v.Code, v.Detail = "drift", policies.CodeContentDrift, "its files are not those that were locked"+changedFiles(p, v, t)+relock
 	case facts.SourceDrift:
-		v.State, v.Code, v.Detail = "drift", policies.CodeSourceDrift, "locked from "+entry.Source+", found from "+orUnknown(p.gate.Claimed(ext))
+		v.State, v.Code, v.Detail = "drift", policies.CodeSourceDrift, "locked from "+entry.Source+", found from "+orUnknown(p.gate.Claimed(ext))+relock
 	case facts.DescriptorDrift:
-		v.State, v.Code, v.Detail = "drift", policies.CodeDescriptorDrift, "it contributes other commands, tools or panels"
+		v.State, v.Code, v.Detail = "drift", policies.CodeDescriptorDrift, "it contributes other commands, tools or panels"+relock
 	}
 	return v
 }
@@ -106,27 +108,30 @@ func changedFiles(p *place, v verified, now *tree.Tree) string {
 	if err != nil {
 		return ""
 	}
-	return fmt.Sprintf(": %v", tree.Changed(was, now))
+	return ": " + strings.Join(tree.Changed(was, now), ", ")
 }
 
-// missing lists entries for which there is no folder. One from git is fine in
-// the store.
+// missing lists entries for which there is nothing to load. One from git is fine
+// in the store.
 func missing(p *place, scope policies.Scope, file *lock.File, seen map[string]bool) []verified {
 	if file == nil {
 		return nil
 	}
 	var out []verified
-	store := storeOf(p)
 	for _, name := range slices.Sorted(maps.Keys(file.Extensions)) {
 		if seen[string(scope)+name] {
 			continue
 		}
-		v := verified{Name: name, Scope: scope, Locked: file.Extensions[name].DigestFor(gate.Platform), State: "ok"}
-		dir, err := store.Open(v.Locked)
-		if err == nil {
-			v.Dir, v.Digest = dir, v.Locked
-		} else {
-			v.State, v.Code, v.Detail = "missing", policies.CodeContentDrift, "neither in a folder nor in the store; run zot ext sync"
+		entry := file.Extensions[name]
+		v := verified{Name: name, Scope: scope, Locked: entry.DigestFor(gate.Platform), State: "missing", Code: policies.CodeContentDrift}
+		rel, vendored := strings.CutPrefix(entry.Source, "vendored:")
+		switch {
+		case scope == policies.ScopeUser:
+			v.Detail = "it is not installed any more; install it again, or run zot ext lock --user, which takes it out"
+		case vendored:
+			v.Detail = goneWords(rel)
+		default:
+			v.Detail = "neither in the project nor in the store; zot ext sync fetches it from " + entry.Source
 		}
 		out = append(out, v)
 	}
@@ -134,10 +139,10 @@ func missing(p *place, scope policies.Scope, file *lock.File, seen map[string]bo
 }
 
 func (c *command) report(all []verified) error {
-	bad := 0
+	var bad []string
 	for _, v := range all {
 		if v.State == "drift" || v.State == "missing" {
-			bad++
+			bad = append(bad, v.Name)
 		}
 	}
 	if c.json {
@@ -153,11 +158,14 @@ func (c *command) report(all []verified) error {
 			if v.Detail != "" {
 				fmt.Fprintf(c.Streams.Out, ", %s", v.Detail)
 			}
-			fmt.Fprintf(c.Streams.Out, "\n    %s\n", v.Digest)
+			fmt.Fprintln(c.Streams.Out)
+			if v.Digest != "" {
+				fmt.Fprintf(c.Streams.Out, "    %s\n", v.Digest)
+			}
 		}
 	}
-	if bad > 0 {
-		return coded(policies.ExitDigestMismatch, "%d extensions are not what was pinned", bad)
+	if len(bad) > 0 {
+		return coded(policies.ExitDigestMismatch, "not what was pinned: %s", strings.Join(bad, ", "))
 	}
 	return nil
 }
