@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -65,15 +66,64 @@ func TestSignalStatusAtATerminal(t *testing.T) {
 	}
 }
 
+// After Ctrl-C an extension that hangs in a call, reads nothing and ignores
+// SIGTERM does not keep the shell waiting, and is gone.
+func TestInterruptEndsAStubbornCall(t *testing.T) {
+	for _, mode := range []string{"-p", "--json"} {
+		t.Run(mode, func(t *testing.T) {
+			dir := extensionIn(t, "mule",
+				"stubborn pid\nsend {\"type\":\"hello\",\"name\":\"mule\"}\nawait hello_ack\n"+
+					"send {\"type\":\"register_tool\",\"name\":\"pull\",\"description\":\"Pull\",\"schema\":{\"type\":\"object\"}}\n"+
+					"send {\"type\":\"ready\"}\non tool_call\n touch called\n deaf\n")
+			srv := providertest.New(t, "turn\n call pull {}\n")
+			cmd, stderr := launchZot(t, dir, srv, mode, "go")
+			waitUntil(t, "the call", func() bool { return exists(filepath.Join(dir, "ext", "called")) })
+			start := time.Now()
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait()
+			// A second is the promise; a grace of two and one is what it must not be.
+			if took := time.Since(start); took > 1900*time.Millisecond {
+				t.Errorf("it took %s to leave", took)
+			}
+			if got := cmd.ProcessState.ExitCode(); got != 130 {
+				t.Errorf("status %d, want 130; stderr:\n%s", got, stderr)
+			}
+			pid, err := os.ReadFile(filepath.Join(dir, "ext", "pid"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			n, err := strconv.Atoi(string(pid))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := syscall.Kill(n, 0); err == nil {
+				t.Errorf("process %d of the extension is still there", n)
+			}
+		})
+	}
+}
+
 // startStuck starts zot with a model that never answers and an extension.
 func startStuck(t *testing.T) (*exec.Cmd, string, *bytes.Buffer) {
 	t.Helper()
+	dir := extensionIn(t, "witness", "send {\"type\":\"hello\",\"name\":\"witness\"}\nawait hello_ack\nrecord frames.log\nsend {\"type\":\"ready\"}\non shutdown\n exit 0\n")
+	srv := providertest.New(t, "turn\n hang\n")
+	cmd, stderr := launchZot(t, dir, srv, "-p", "hello")
+	waitUntil(t, "the request", func() bool { return len(srv.Requests()) > 0 })
+	return cmd, dir, stderr
+}
+
+// extensionIn makes a folder with a scripted extension in its folder ext.
+func extensionIn(t *testing.T, name, script string) string {
+	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"ext/extension.json": `{"name":"witness","exec":"` + os.Args[0] + `","args":["witness.ext"],"env":{"` + testOnlyScripted + `":"1"}}`,
-		"ext/witness.ext":    "send {\"type\":\"hello\",\"name\":\"witness\"}\nawait hello_ack\nrecord frames.log\nsend {\"type\":\"ready\"}\non shutdown\n exit 0\n",
+	for path, text := range map[string]string{
+		"ext/extension.json": `{"name":"` + name + `","exec":"` + os.Args[0] + `","args":["script.ext"],"env":{"` + testOnlyScripted + `":"1"}}`,
+		"ext/script.ext":     script,
 	} {
-		path := filepath.Join(dir, name)
+		path = filepath.Join(dir, path)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -81,8 +131,13 @@ func startStuck(t *testing.T) (*exec.Cmd, string, *bytes.Buffer) {
 			t.Fatal(err)
 		}
 	}
-	srv := providertest.New(t, "turn\n hang\n")
-	cmd := exec.Command(os.Args[0], "-p", "hello", "--ext", "ext", "--base-url", srv.URL(), "--model", "fake")
+	return dir
+}
+
+// launchZot starts zot with the extension in dir and a fake model.
+func launchZot(t *testing.T, dir string, srv *providertest.Server, args ...string) (*exec.Cmd, *bytes.Buffer) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], append(args, "--ext", "ext", "--base-url", srv.URL(), "--model", "fake")...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), testOnlyMain+"=1", "ZOT_HOME="+t.TempDir(), "HOME="+dir)
 	var stderr bytes.Buffer
@@ -91,8 +146,20 @@ func startStuck(t *testing.T) (*exec.Cmd, string, *bytes.Buffer) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
-	for len(srv.Requests()) == 0 {
-		time.Sleep(5 * time.Millisecond)
+	return cmd, &stderr
+}
+
+// waitUntil waits for what happens in a program, for a minute at most.
+func waitUntil(t *testing.T, what string, happened func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !happened(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s did not come within a minute", what)
+		}
 	}
-	return cmd, dir, &stderr
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }

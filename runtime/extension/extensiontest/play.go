@@ -25,6 +25,8 @@
 //	touch FILE       make a file
 //	pause DURATION   wait
 //	deaf             read nothing any more
+//	stubborn FILE    ignore SIGTERM (of the whole process) from now on, and write
+//	                 its number to a file
 //	exit N           leave with a status
 //
 // A script that ends without an "on" leaves; with one it stays until its input
@@ -38,8 +40,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/patriceckhart/zot/packages/agent/extproto"
@@ -67,7 +71,7 @@ type step struct{ verb, arg string }
 
 var verbs = map[string]bool{
 	"send": true, "raw": true, "part": true, "fill": true, "repeat": true, "await": true, "stderr": true,
-	"record": true, "touch": true, "pause": true, "deaf": true, "exit": true,
+	"record": true, "touch": true, "pause": true, "deaf": true, "stubborn": true, "exit": true,
 }
 
 // Parse reads a script.
@@ -209,6 +213,11 @@ func (p *player) step(st step) (code int, over bool) {
 		// ended by the runtime.
 		p.pause("24h")
 		return 0, true
+	case "stubborn":
+		signal.Ignore(syscall.SIGTERM)
+		if err := os.WriteFile(st.arg, []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
+			fmt.Fprintln(p.io.Err, err)
+		}
 	case "exit":
 		return number(st.arg), true
 	}

@@ -48,9 +48,9 @@ func execute(ctx context.Context, args []string, streams *iostreams.Streams) err
 }
 
 // notify returns a context that ends with the first SIGINT, SIGTERM or SIGHUP,
-// and a function that says which came. A second SIGINT leaves at once.
+// which is its cause as a *exit.SignalError, and a function that says which came. A second SIGINT leaves at once.
 func notify() (ctx context.Context, caught func() os.Signal, stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	first := make(chan os.Signal, 1)
@@ -58,7 +58,7 @@ func notify() (ctx context.Context, caught func() os.Signal, stop func()) {
 		for sig := range signals {
 			select {
 			case first <- sig:
-				cancel()
+				cancel(&exit.SignalError{Signal: sig})
 			default:
 				if sig == os.Interrupt {
 					os.Exit(exit.ForSignal(sig))
@@ -73,7 +73,7 @@ func notify() (ctx context.Context, caught func() os.Signal, stop func()) {
 		default:
 			return nil
 		}
-	}, func() { signal.Stop(signals); cancel() }
+	}, func() { signal.Stop(signals); cancel(nil) }
 }
 
 // report prints an error and returns the exit code that it stands for.

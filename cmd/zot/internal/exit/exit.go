@@ -59,6 +59,18 @@ func CodeOf(err error) int {
 	return Failed
 }
 
+// A SignalError is the cause of a context that a signal ended.
+type SignalError struct{ Signal os.Signal }
+
+func (e *SignalError) Error() string { return e.Signal.String() }
+
+// ByInterrupt reports whether the user pressed Ctrl-C (SIGINT), and so waits to
+// get his shell back.
+func ByInterrupt(ctx context.Context) bool {
+	var caught *SignalError
+	return errors.As(context.Cause(ctx), &caught) && caught.Signal == os.Interrupt
+}
+
 // ForSignal returns the code of a program that a signal ended: 128 and its
 // number.
 func ForSignal(sig os.Signal) int {

@@ -20,6 +20,11 @@ import (
 // is left then is killed.
 const closeTime = 4 * time.Second
 
+// hurryTime is that bound after Ctrl-C, which is to be over within a second:
+// an extension that spins in a call, or that ignores being asked to leave, does
+// not get its whole grace then.
+const hurryTime = 600 * time.Millisecond
+
 // Run runs a session in the face that the flags and streams ask for.
 func Run(ctx context.Context, f *Flags, words []string, s *iostreams.Streams) error {
 	if err := f.Check(); err != nil {
@@ -51,10 +56,14 @@ func Run(ctx context.Context, f *Flags, words []string, s *iostreams.Streams) er
 	return a.runPrint(ctx, host.Prompt{Text: text})
 }
 
-// close ends a session within its bound; a signal that ended the run makes it
-// no longer than that.
-func (a *run) close(context.Context) {
-	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+// close ends a session within its bound, which ran says: it is the context of
+// the run.
+func (a *run) close(ran context.Context) {
+	bound := closeTime
+	if exit.ByInterrupt(ran) {
+		bound = hurryTime
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), bound)
 	defer cancel()
 	a.stopWatch()
 	a.host.Close(ctx)
