@@ -238,10 +238,10 @@ func (m machine) summary() reply {
 	}
 	no := "a dangerous command was refused"
 	if m.denied(len(m.c.steps) - 2) {
-		no += ", and so was publishing, by the policy"
+		no += ", and publishing by the policy"
 	}
-	return reply{text: fmt.Sprintf("%sThe tests pass. %s failed because Mean divided by one less than the number of values; %s is corrected, %s, and %s. "+
-		"All of this was real, except for me: I followed a script. To let a model do the thinking, run zot login.", label, f.at, f.file, noted, no)}
+	return reply{text: fmt.Sprintf("%sThe tests pass. %s failed because Mean divided by one too few; %s is corrected, %s, and %s. "+
+		"All was real but me, a script. For a model that thinks: zot login.", label, f.at, f.file, noted, no)}
 }
 
 var (

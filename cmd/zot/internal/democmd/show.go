@@ -26,10 +26,10 @@ func (w *show) opening(p *place, url string) {
 	w.line("%s", w.bold("zot demo: a scripted model (no AI, no key, no network); all else is real"))
 	w.line("  project     %s, with a test that fails", p.project)
 	w.line("  model       %s at %s, asked like any other", demo.Model, url)
-	w.line("  extensions  changelog adds a tool: a WebAssembly module that can touch the project alone")
-	w.line("              guard judges every call and adds a tool: a process")
+	w.line("  extensions  changelog, a WebAssembly module that can touch the project alone")
+	w.line("              guard, a process that judges every call; each adds a tool")
 	w.line("  policy      git push is denied")
-	w.line("\n%s %s", w.bold("you>"), demo.Prompt)
+	w.line("\n%s %s\n", w.bold("you>"), demo.Prompt)
 }
 
 // handle shows one event.
@@ -37,11 +37,11 @@ func (w *show) handle(e event.Event) {
 	switch e := e.(type) {
 	case event.ToolCall:
 		w.step++
-		owner := "built-in tool"
+		owner := "" // a built-in tool
 		if e.Extension != "" {
-			owner = "tool of the extension " + e.Extension
+			owner = w.dim("  (tool of " + e.Extension + ")")
 		}
-		w.line("\n%s %s  %s", w.bold(fmt.Sprintf("%d. %s", w.step, e.Name)), telling(e.Args), w.dim("("+owner+")"))
+		w.line("%s %s%s", w.bold(fmt.Sprintf("%d. %s", w.step, e.Name)), telling(e.Args), owner)
 	case event.ToolResult:
 		w.result(e)
 	case event.AssistantMessage:
@@ -70,15 +70,16 @@ func telling(args json.RawMessage) string {
 }
 
 func (w *show) result(e event.ToolResult) {
-	for _, change := range e.Changes {
-		w.line("   %s", w.s.Style(w.s.Out, "33", "! "+change))
+	if !e.IsError { // or the result says it
+		for _, change := range e.Changes {
+			w.line("   %s", w.s.Style(w.s.Out, "33", "! "+change))
+		}
 	}
 	text := message.TextOf(e.Content)
 	switch {
 	case e.Diff != "":
 		w.diff(e.Diff)
-	case e.Name == "read":
-		w.line("   %s", w.dim(fmt.Sprintf("%d lines", strings.Count(text, "\n"))))
+	case e.Name == "read" && !e.IsError: // its file is the model's matter
 	default:
 		w.excerpt(text, e.IsError)
 	}
@@ -100,7 +101,8 @@ func (w *show) diff(diff string) {
 
 // excerpt shows the first lines of a result.
 func (w *show) excerpt(text string, failed bool) {
-	const most = 3
+	const most = 2
+	text, _, _ = strings.Cut(text, "\n[exit code 0") // which goes without saying
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for i, line := range lines {
 		if i == most {
@@ -115,10 +117,10 @@ func (w *show) excerpt(text string, failed bool) {
 }
 
 func (w *show) closing(u message.Usage) {
-	w.line("\n%s go test ./... passes; zot looked for itself. %d tokens in, %d out, cost $%.2f.",
-		w.s.Style(w.s.Out, "32", "done:"), u.Input+u.CacheRead, u.Output, u.CostUSD)
+	w.line("%s go test ./... passes; zot looked for itself. %d tokens, $%.2f.",
+		w.s.Style(w.s.Out, "32", "done:"), u.Input+u.CacheRead+u.Output, u.CostUSD)
 	w.line("\nNow with a model that thinks:")
 	w.line("  OPENAI_API_KEY=… zot -p \"what is in this folder?\"")
 	w.line("  zot --provider ollama --model qwen3 -p \"what is in this folder?\"")
-	w.line("  zot --base-url http://127.0.0.1:8080/v1 --model NAME -p \"…\"   (any OpenAI-compatible server)")
+	w.line("  zot --base-url http://127.0.0.1:8080/v1 --model NAME -p \"…\"   # any server")
 }
