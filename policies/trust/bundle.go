@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 
@@ -28,6 +29,23 @@ type Bundle struct {
 	Settings []string
 	// Policy holds the policy sections of the project's layers, by layer.
 	Policy map[string]*document.Node
+	// Skipped says what of its texts could not be pinned and is not acted on, one
+	// thing each.
+	Skipped []string
+
+	digests map[string]string // of Files, by path, in the form that is stored
+	looked  []string          // the files and folders that were looked at, whether there or not
+}
+
+// Sources are the places besides .zot at which a project has something that zot
+// would act on, relative to it and with forward slashes. None needs to be there.
+type Sources struct {
+	// Folders are named by settings. Links in them cannot be pinned.
+	Folders []string
+	// Texts are folders that other programs read as well, and Files single
+	// files: what in them is no regular file is followed inside the project, or
+	// left out.
+	Texts, Files []string
 }
 
 // An Extension is what a project's extension asks for.
@@ -46,16 +64,17 @@ type Extension struct {
 const bundleVersion = "zb1"
 
 // Scan reads the files of a project that zot would act on: everything below
-// .zot, and further folders that the project's settings name (relative to root,
-// with forward slashes). Of .zot/local only the settings count. Copies in
+// .zot, and further places. Of .zot/local only the settings count. Copies in
 // .zot/store do not, since nothing there is acted on that has not the digest
 // which the lock names. A project
 // without any gives an empty bundle. The error is a *tree.Error where the files
 // cannot be pinned, for a link for instance.
-func Scan(root string, further []string, cache *tree.Cache) (*Bundle, error) {
+func Scan(root string, further Sources, cache *tree.Cache) (*Bundle, error) {
 	b := &Bundle{Extensions: map[string]Extension{}}
 	seen := map[string]bool{}
-	for _, dir := range append([]string{".zot"}, further...) {
+	folders := append([]string{".zot"}, further.Folders...)
+	b.looked = slices.Concat(folders, further.Texts, further.Files)
+	for _, dir := range folders {
 		dir = path.Clean(dir)
 		if !filepath.IsLocal(filepath.FromSlash(dir)) {
 			return nil, &tree.Error{Dir: root, Path: dir, Reason: "is outside the project", Remedy: "name a folder inside it"}
@@ -64,7 +83,11 @@ func Scan(root string, further []string, cache *tree.Cache) (*Bundle, error) {
 			return nil, err
 		}
 	}
+	if err := b.addTexts(root, further, seen, cache); err != nil {
+		return nil, fmt.Errorf("reading the project's files: %w", err)
+	}
 	sort.Slice(b.Files, func(i, j int) bool { return b.Files[i].Path < b.Files[j].Path })
+	b.digests = b.sums()
 	b.Digest = (&tree.Tree{Files: b.Files}).DigestAs(bundleVersion)
 	return b, nil
 }
@@ -117,6 +140,9 @@ func interpreted(p string) bool {
 
 // sums maps the files to their hashes, in the form that is stored.
 func (b *Bundle) sums() map[string]string {
+	if b.digests != nil {
+		return b.digests
+	}
 	out := make(map[string]string, len(b.Files))
 	for _, f := range b.Files {
 		flag := "-"
@@ -126,6 +152,12 @@ func (b *Bundle) sums() map[string]string {
 		out[f.Path] = fmt.Sprintf("%s%x", flag, f.Sum)
 	}
 	return out
+}
+
+// Has tells whether a file is of the bundle.
+func (b *Bundle) Has(file string) bool {
+	_, ok := b.sums()[file]
+	return ok
 }
 
 // Start puts what a manifest would start into the one form that is compared.

@@ -2,6 +2,7 @@ package trust
 
 import (
 	"encoding/json"
+	"maps"
 	"path"
 	"slices"
 	"sort"
@@ -31,7 +32,7 @@ type Record struct {
 func NewRecord(id Identity, b *Bundle, now time.Time) *Record {
 	r := &Record{
 		Root: id.Root, Digest: b.Digest, Approved: now.UTC().Truncate(time.Second),
-		Extensions: b.Extensions, Settings: b.Settings, sums: b.sums(), held: b.Policy,
+		Extensions: maps.Clone(b.Extensions), Settings: b.Settings, sums: maps.Clone(b.sums()), held: b.Policy,
 	}
 	for layer, n := range b.Policy {
 		if r.Policy == nil {
@@ -40,6 +41,39 @@ func NewRecord(id Identity, b *Bundle, now time.Time) *Record {
 		r.Policy[layer] = n.JSON()
 	}
 	return r
+}
+
+// Keep has a record go on approving what another did of files at which its
+// bundle did not look: what is in view depends on the folder that one works in.
+// A nil one adds nothing.
+func (r *Record) Keep(older *Record, b *Bundle) {
+	if older == nil {
+		return
+	}
+	for p, sum := range older.sums {
+		if _, ok := r.sums[p]; !ok && !b.lookedAt(p) {
+			r.sums[p] = sum
+		}
+	}
+}
+
+// lookedAt tells whether a file is of a place that was searched.
+func (b *Bundle) lookedAt(p string) bool {
+	return slices.ContainsFunc(b.looked, func(place string) bool {
+		return p == place || strings.HasPrefix(p, path.Clean(place)+"/") || strings.HasPrefix(p, place+" -> ")
+	})
+}
+
+// Vouches tells whether a file of the bundle is approved as it is, and all that
+// lies in folder besides; an empty folder stands for none.
+func (r *Record) Vouches(b *Bundle, file, folder string) bool {
+	if r == nil || b == nil {
+		return false
+	}
+	if !b.Has(file) || r.sums[file] != b.sums()[file] {
+		return false
+	}
+	return folder == "" || len(r.changedFiles(b, folder, func(string) bool { return false })) == 0
 }
 
 // A Change is what has to be asked, since it goes beyond what was approved.

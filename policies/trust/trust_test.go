@@ -46,7 +46,7 @@ func project(t *testing.T) (root string, scan func(permissions string) *trust.Bu
 	write(t, root, ".zot/local/notes.txt", "mine")
 	return root, func(permissions string) *trust.Bundle {
 		t.Helper()
-		b, err := trust.Scan(root, nil, nil)
+		b, err := trust.Scan(root, trust.Sources{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,20 +175,20 @@ func TestScanRefusesLinks(t *testing.T) {
 	if err := os.Symlink("/etc", filepath.Join(root, ".zot/extensions/evil")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := trust.Scan(root, nil, nil); err == nil || !strings.Contains(err.Error(), "extensions/evil is a link") {
+	if _, err := trust.Scan(root, trust.Sources{}, nil); err == nil || !strings.Contains(err.Error(), "extensions/evil is a link") {
 		t.Errorf("got %v", err)
 	}
 	other := t.TempDir()
 	if err := os.Symlink(root, filepath.Join(other, ".zot")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := trust.Scan(other, nil, nil); err == nil {
+	if _, err := trust.Scan(other, trust.Sources{}, nil); err == nil {
 		t.Error("a .zot that is a link must be refused")
 	}
-	if _, err := trust.Scan(t.TempDir(), []string{"../x"}, nil); err == nil {
+	if _, err := trust.Scan(t.TempDir(), trust.Sources{Folders: []string{"../x"}}, nil); err == nil {
 		t.Error("a folder outside must be refused")
 	}
-	if b, err := trust.Scan(t.TempDir(), nil, nil); err != nil || len(b.Files) != 0 {
+	if b, err := trust.Scan(t.TempDir(), trust.Sources{}, nil); err != nil || len(b.Files) != 0 {
 		t.Errorf("a project with nothing: %v, %v", b, err)
 	}
 }

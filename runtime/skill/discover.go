@@ -20,8 +20,9 @@ type Options struct {
 	Dirs []string
 	// Bundles are the skills of extensions, in the extensions' order of rank.
 	Bundles []Bundle
-	// SkipProject leaves out the project's own folders: it is not trusted.
-	SkipProject bool
+	// Admit, if not nil, is asked about each file of a skill in a folder: one that its user has not approved is left
+	// out as if it were not there. Nobody asks about bundles, nor about built-ins.
+	Admit func(path string, from Source) bool
 	// SkipBuiltin leaves out the skills of the program.
 	SkipBuiltin bool
 }
@@ -45,7 +46,7 @@ const (
 // Discover finds all skills. It never fails: what could not be used is in the
 // set's Problems.
 func Discover(o Options) *Set {
-	b := &builder{set: &Set{}, byName: map[string]int{}}
+	b := &builder{set: &Set{}, byName: map[string]int{}, admit: o.Admit}
 	b.bundles(o.Bundles, true)
 	for _, l := range o.locations() {
 		b.folder(l.dir, l.source)
@@ -74,9 +75,7 @@ func (o Options) locations() []location {
 		{under(o.Cwd, ".agents", "skills"), ProjectAgents},
 		{under(o.UserHome, ".agents", "skills"), UserAgents},
 	}
-	return slices.DeleteFunc(all, func(l location) bool {
-		return l.dir == "" || (o.SkipProject && l.source.InProject())
-	})
+	return slices.DeleteFunc(all, func(l location) bool { return l.dir == "" })
 }
 
 func under(base string, parts ...string) string {
@@ -92,6 +91,7 @@ type builder struct {
 	set    *Set
 	byName map[string]int // index into set.Skills
 	seen   []os.FileInfo  // files that are in the set
+	admit  func(path string, from Source) bool
 }
 
 // folder adds the skills below dir, which need not exist.
@@ -100,7 +100,9 @@ func (b *builder) folder(dir string, source Source) {
 		return
 	}
 	w := &walk{root: dir, onProblem: b.problem, onFile: func(path, rel string) {
-		b.file(path, Skill{Name: nameOf(rel), Source: source})
+		if b.admit == nil || b.admit(path, source) {
+			b.file(path, Skill{Name: nameOf(rel), Source: source})
+		}
 	}}
 	w.run()
 }

@@ -71,7 +71,7 @@ func TestEveryPlaceIsSearchedInOrder(t *testing.T) {
 		t.Errorf("the user's listing shows the built-in: %v", got)
 	}
 
-	options.SkipProject = true
+	options.Admit = func(_ string, from skill.Source) bool { return !from.InProject() }
 	if got, want := names(skill.Discover(options).ForUser()), []string{"b", "deploy", "d", "deep-in-x-y"}; !slices.Equal(got, want) {
 		t.Errorf("without the project: got %v, want %v", got, want)
 	}

@@ -137,7 +137,7 @@ func (c *command) find() (*place, error) {
 	}
 	p := &place{Workspace: w}
 	p.gate = gate.Open(gate.Options{
-		Home: w.Home, ProjectRoot: w.ProjectRoot, UserHome: w.UserHome, Settings: w.Settings,
+		Home: w.Home, ProjectRoot: w.ProjectRoot, CWD: w.CWD, UserHome: w.UserHome, Settings: w.Settings,
 		Environ: w.Environ, Unenforced: c.Unenforced,
 	})
 	p.plan = discovery.Find(discovery.Options{

@@ -74,7 +74,7 @@ func (d *desk) reportTrust(ctx context.Context, words []string) (string, error) 
 	if err != nil || len(words) == 0 || words[0] != "revoke" {
 		return text, err
 	}
-	d.run.w.Trust("")
+	d.run.w.Agree(nil)
 	_, err = d.run.host.Reload(ctx, "")
 	return text, err
 }

@@ -80,6 +80,9 @@ func (t *texts) find(w *workspace.Workspace) {
 	for _, p := range set.Problems {
 		t.once("warn", "skill "+p.String())
 	}
+	for _, what := range w.Unpinned() {
+		t.once("warn", "not used, whatever you agree to: "+what)
+	}
 	if names := t.heldSkills(w); len(names) > 0 && !t.asks {
 		t.once("info", fmt.Sprintf("skills of this project are held back until you trust it (--trust, or open zot here to be asked): %s", strings.Join(names, ", ")))
 	}
@@ -97,13 +100,26 @@ func (t *texts) once(level, text string) {
 }
 
 func (t *texts) options(w *workspace.Workspace) skill.Options {
-	dirs := slices.DeleteFunc(slices.Clone(w.Settings.Config.Skills.Dirs), func(dir string) bool {
-		return !w.Trusted && home.Inside(dir, w.ProjectRoot)
-	})
 	return skill.Options{
-		Cwd: w.CWD, Home: w.Home.Dir(), UserHome: w.UserHome,
-		SkipProject: !w.Trusted, Bundles: t.bundles(w), Dirs: dirs,
+		Cwd: w.CWD, Home: w.Home.Dir(), UserHome: w.UserHome, Bundles: t.bundles(w), Dirs: w.Settings.Config.Skills.Dirs,
+		Admit: func(path string, from skill.Source) bool { return admitsSkill(w, path, from) },
 	}
+}
+
+// admitsSkill tells whether a skill in a folder may be used: those of the project
+// where they are as its user approved them.
+func admitsSkill(w *workspace.Workspace, path string, from skill.Source) bool {
+	if from.InProject() || from == skill.Extra && ofProject(w, path) {
+		return w.Vouches(path, true)
+	}
+	return true
+}
+
+// ofProject tells whether a file is the project's by its name, wherever that
+// leads, or by its real place.
+func ofProject(w *workspace.Workspace, path string) bool {
+	rel, err := filepath.Rel(w.ProjectRoot, path)
+	return err == nil && filepath.IsLocal(rel) || home.Inside(path, w.ProjectRoot)
 }
 
 // bundles are the skills of the extensions that load.
@@ -123,13 +139,18 @@ func (t *texts) bundles(w *workspace.Workspace) []skill.Bundle {
 	return all
 }
 
-// heldSkills names the skills of a project that is not trusted.
+// heldSkills names the skills of the project that its user has not approved as
+// they are, but could.
 func (t *texts) heldSkills(w *workspace.Workspace) []string {
-	if w.Trusted || t.run.flags.NoSkill || !w.Settings.Config.Skills.Enabled {
+	if t.run.flags.NoSkill || !w.Settings.Config.Skills.Enabled {
 		return nil
 	}
+	held := skill.Discover(skill.Options{
+		Cwd: w.CWD, Dirs: w.Settings.Config.Skills.Dirs, SkipBuiltin: true,
+		Admit: func(path string, from skill.Source) bool { return !admitsSkill(w, path, from) && w.Pins(path) },
+	})
 	var names []string
-	for _, s := range skill.Discover(skill.Options{Cwd: w.CWD, SkipBuiltin: true}).Skills {
+	for _, s := range held.Skills {
 		names = append(names, s.Name)
 	}
 	slices.Sort(names)
@@ -150,8 +171,8 @@ func (t *texts) heldFiles(w *workspace.Workspace) []string {
 	return files
 }
 
-// held lists what a project that is not trusted would tell the model, for the
-// question whether to trust it.
+// held lists what the project would tell the model that its user has not
+// approved, for the question whether to trust it.
 func (t *texts) held(w *workspace.Workspace) []string {
 	var lines []string
 	if w.Settings.Config.ContextFiles.Untrusted == "ask" {
@@ -165,12 +186,14 @@ func (t *texts) held(w *workspace.Workspace) []string {
 	return lines
 }
 
-// admit says how an instruction file enters the prompt. Those in the user's own
-// folders, and not in the project, are the user's.
+// admit says how an instruction file enters the prompt: one of the project as its
+// user approved it. Those in the user's own folders, and not in the project, are
+// the user's; those above the project come with the trust in it.
 func (t *texts) admit(w *workspace.Workspace, path string) systemprompt.Admission {
-	own := w.UserHome != "" && home.Inside(path, w.UserHome) && !home.Inside(path, w.ProjectRoot)
+	inside := ofProject(w, path)
+	own := w.UserHome != "" && home.Inside(path, w.UserHome) && !inside
 	switch how := w.Settings.Config.ContextFiles.Untrusted; {
-	case w.Trusted || own:
+	case own, !inside && w.Trusted, w.Vouches(path, false):
 		return systemprompt.Trusted
 	case how == "skip", how == "ask" && t.asks:
 		return systemprompt.KeptOut

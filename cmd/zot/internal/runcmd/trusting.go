@@ -57,9 +57,11 @@ func (d *desk) settleTrust(ctx context.Context, w *workspace.Workspace) bool {
 	}
 	switch d.question(ctx, trustAsk(w.ProjectRoot, found, g, texts)) {
 	case trustAlways:
-		err = g.Approve(trust.NewRecord(g.Identity, g.Bundle, time.Now()))
+		if err = g.Approve(g.Agreed(time.Now())); err == nil {
+			d.run.w.Agree(nil)
+		}
 	case trustOnce:
-		d.run.w.Trust(g.Bundle.Digest)
+		d.run.w.Agree(g.Agreed(time.Now()))
 	default:
 		return false
 	}
@@ -96,7 +98,7 @@ func trustAsk(root string, found discovery.Plan, g *gate.Gate, texts []string) t
 	switch {
 	case g.Approved != nil:
 		title = "this project changed since you agreed; may it act as it is now?"
-	case g.Change().None():
+	case onlyTexts(g.Change()):
 		title = "this project brings instructions for the model; may it follow them?"
 	}
 	return tui.Ask{
@@ -108,6 +110,13 @@ func trustAsk(root string, found discovery.Plan, g *gate.Gate, texts []string) t
 		},
 		Default: trustNone, Cancel: trustNone,
 	}
+}
+
+// onlyTexts tells whether all there is to ask about is what the model is told.
+func onlyTexts(c trust.Change) bool {
+	told := func(file string) bool { return gate.IsInstructions(file) || gate.IsSkill(file) }
+	c.Files = slices.DeleteFunc(slices.Clone(c.Files), told)
+	return c.None()
 }
 
 func trustBody(found discovery.Plan, g *gate.Gate, texts []string) []string {

@@ -3,8 +3,10 @@
 package workspace
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -17,6 +19,7 @@ import (
 	"github.com/patriceckhart/zot/config"
 	"github.com/patriceckhart/zot/config/home"
 	"github.com/patriceckhart/zot/policies"
+	"github.com/patriceckhart/zot/policies/trust"
 	"github.com/patriceckhart/zot/runtime/extension/discovery"
 )
 
@@ -25,8 +28,8 @@ type Options struct {
 	CWD   string // --cwd; empty takes the process's own
 	Home  string // --home; empty looks further
 	Trust bool   // --trust: this project is trusted for this run
-	// TrustDigest trusts exactly one bundle for this run.
-	TrustDigest string
+	// Session is what was agreed to of the project for this run; or nil.
+	Session *trust.Record
 	// Headless says that nobody can be asked.
 	Headless bool
 	Flags    []config.Override
@@ -44,7 +47,8 @@ type Workspace struct {
 	Environ     []string
 
 	opts     Options
-	approved bool // the project's preferences hold
+	trust    *gate.Gate // as the settings were read
+	approved bool       // the project's preferences hold
 
 	mu     sync.Mutex
 	opened *gate.Gate // of the reading of the settings, not used yet
@@ -80,7 +84,7 @@ func (w *Workspace) load(o Options) error {
 		return err
 	}
 	g := gate.Open(w.gateOptions())
-	w.Trusted = g.Trusted
+	w.Trusted, w.trust = g.Trusted, g
 	if w.approved = g.SettingsTrusted(); w.approved {
 		if w.Settings, err = config.Load(w.configOptions(true)); err == nil {
 			g.Reread(w.Settings)
@@ -94,8 +98,8 @@ func (w *Workspace) load(o Options) error {
 
 func (w *Workspace) gateOptions() gate.Options {
 	return gate.Options{
-		Home: w.Home, ProjectRoot: w.ProjectRoot, UserHome: w.UserHome, Settings: w.Settings,
-		Environ: w.Environ, Headless: w.opts.Headless, Trust: w.opts.Trust, TrustDigest: w.opts.TrustDigest, Unenforced: Unenforced, Enforced: Enforced,
+		Home: w.Home, ProjectRoot: w.ProjectRoot, CWD: w.CWD, UserHome: w.UserHome, Settings: w.Settings,
+		Environ: w.Environ, Headless: w.opts.Headless, Trust: w.opts.Trust, Session: w.opts.Session, Unenforced: Unenforced, Enforced: Enforced,
 	}
 }
 
@@ -111,12 +115,34 @@ func (w *Workspace) Again() (*Workspace, error) {
 	return fresh, fresh.load(o)
 }
 
-// Trust has every later [Workspace.Again] trust the project for this run, as long
-// as it is what its digest says; with none it does not any more.
-func (w *Workspace) Trust(digest string) {
+// Agree has every later [Workspace.Again] go by what was agreed to for this run;
+// with nil, by what is remembered.
+func (w *Workspace) Agree(r *trust.Record) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.opts.TrustDigest = digest
+	w.opts.Trust, w.opts.Session = false, r
+}
+
+// Vouches tells whether a file of the project may be acted on, with all that lies
+// in its folder where it is more than a file by itself: its user approved of it
+// as it was when the place was read.
+func (w *Workspace) Vouches(file string, withFolder bool) bool {
+	return w.trust.Vouches(file, withFolder)
+}
+
+// Unpinned says what the project would tell the model that cannot be pinned to its
+// bytes and so is not used, one thing each.
+func (w *Workspace) Unpinned() []string {
+	if w.trust.Bundle == nil {
+		return nil
+	}
+	return w.trust.Bundle.Skipped
+}
+
+// Pins tells whether a file of the project is one whose bytes its user could
+// approve.
+func (w *Workspace) Pins(file string) bool {
+	return w.trust.Pins(file)
 }
 
 // locate finds the place.
@@ -171,10 +197,12 @@ func (w *Workspace) enter(cwd string) error {
 	}
 	info, err := os.Stat(abs)
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("--cwd %q: there is no such folder; make it, or name the folder to work in", abs)
 	case err != nil:
-		return fmt.Errorf("--cwd: %w", err)
+		return fmt.Errorf("--cwd %q: %w", abs, err)
 	case !info.IsDir():
-		return fmt.Errorf("--cwd %q is not a folder", abs)
+		return fmt.Errorf("--cwd %q is a file; name the folder to work in", abs)
 	}
 	w.CWD = abs
 	return nil
@@ -260,6 +288,9 @@ func (w *Workspace) judge(explicit []string, noDiscovery bool, version string) (
 	o.Switches = switches
 	found := discovery.Find(o)
 	g.Judge(found.Candidates)
+	if r := g.AsItIs(); r != nil { // what the project becomes while zot runs was not agreed to
+		w.opts.Trust, w.opts.Session = false, r
+	}
 	mode, _ := g.Set.Mode()
 	o.NoLinks = mode > policies.Open
 	o.Hold = func(c *discovery.Candidate) string { return w.hold(g, c) }

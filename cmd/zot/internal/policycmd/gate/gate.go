@@ -26,6 +26,7 @@ import (
 type Options struct {
 	Home        home.Home
 	ProjectRoot string // empty: no project
+	CWD         string // in the project; skills are looked for from there
 	UserHome    string
 	Settings    *config.Settings
 	Environ     []string
@@ -33,10 +34,10 @@ type Options struct {
 	Mode string
 	// Headless says that nobody can be asked.
 	Headless bool
-	// Trust says that the project is trusted for this run, and TrustDigest that it
-	// is as long as its bundle has this digest.
-	Trust       bool
-	TrustDigest string
+	// Trust says that the project is trusted as it is now, and Session what was
+	// agreed to for this run.
+	Trust   bool
+	Session *trust.Record
 	// Unenforced lists what this system cannot hold a candidate to that has these
 	// rights; nil: all is enforced.
 	Unenforced func(*discovery.Candidate, *policies.Grant) []string
@@ -59,6 +60,7 @@ type Gate struct {
 	// TrustedBy why: "record", "flag" or "digest".
 	Trusted   bool
 	TrustedBy string
+	asItIs    bool // all that is there now, and not what a record says
 
 	ProjectLock, UserLock *lock.File // nil: none
 	LockErrs              []error

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/patriceckhart/zot/config"
 	"github.com/patriceckhart/zot/config/document"
@@ -18,7 +19,7 @@ func (g *Gate) project() {
 	o := g.opts
 	g.Identity = trust.Identify(o.ProjectRoot, o.UserHome)
 	g.ProjectLock = g.readLock(home.ProjectLockFile(o.ProjectRoot))
-	g.Bundle, g.BundleErr = trust.Scan(o.ProjectRoot, g.furtherDirs(), g.hashCache())
+	g.Bundle, g.BundleErr = trust.Scan(o.ProjectRoot, g.sources(), g.hashCache())
 	if g.BundleErr == nil {
 		g.fillSettings()
 	}
@@ -26,32 +27,33 @@ func (g *Gate) project() {
 	digest := variable(o.Environ, DigestVariable)
 	switch {
 	case g.BundleErr != nil:
-	case o.Trust, o.TrustDigest != "" && o.TrustDigest == g.Bundle.Digest:
-		g.Trusted, g.TrustedBy = true, "flag"
+	case o.Session != nil:
+		g.Trusted, g.TrustedBy, g.Approved = true, "flag", o.Session
+	case o.Trust:
+		g.Trusted, g.TrustedBy, g.asItIs = true, "flag", true
 	case digest != "" && digest == g.Bundle.Digest:
-		g.Trusted, g.TrustedBy = true, "digest"
+		g.Trusted, g.TrustedBy, g.asItIs = true, "digest", true
 	case g.Approved != nil:
 		g.Trusted, g.TrustedBy = true, "record"
 	}
 }
 
-// furtherDirs are folders of extensions and skills that the project names
-// outside .zot, relative to it.
-func (g *Gate) furtherDirs() []string {
-	var out []string
-	for _, layer := range []config.Layer{config.Project, config.Local} {
-		for _, e := range g.opts.Settings.SetBy(layer) {
-			if key := config.FormatPath(e.Path); key != "extensions.dirs" && key != "skills.dirs" {
-				continue
-			}
-			for _, dir := range e.Value.([]string) {
-				if rel, err := filepath.Rel(g.opts.ProjectRoot, dir); err == nil {
-					out = append(out, filepath.ToSlash(rel))
-				}
-			}
-		}
+// AsItIs is the approval of a project that is trusted as it is now, for this run:
+// what becomes of it later is compared with that. It is nil where the project is
+// trusted otherwise, or not. The extensions have to be judged before.
+func (g *Gate) AsItIs() *trust.Record {
+	if !g.asItIs {
+		return nil
 	}
-	return out
+	return g.Agreed(time.Now())
+}
+
+// Agreed is the approval of the project as it is now. What was approved of it
+// before, at places that are not in view from here, stays so.
+func (g *Gate) Agreed(now time.Time) *trust.Record {
+	r := trust.NewRecord(g.Identity, g.Bundle, now)
+	r.Keep(g.Approved, g.Bundle)
+	return r
 }
 
 // fillBundle says what the project's extensions ask for.
@@ -108,7 +110,7 @@ func (g *Gate) fillSettings() {
 // heldSections are the policies of the project that its user approved and that
 // it says otherwise now. They hold besides those of today.
 func (g *Gate) heldSections() []policies.Section {
-	if g.TrustedBy != "record" && g.Trusted {
+	if g.asItIs {
 		return nil // as it is now, somebody said
 	}
 	var out []policies.Section
@@ -134,7 +136,7 @@ func (g *Gate) approval(c *discovery.Candidate) (*policies.Grant, []string) {
 	if place, known := g.placeOf(c); !ok || !known || place != ext.Dir {
 		return nil, nil
 	}
-	if g.TrustedBy != "record" {
+	if g.asItIs {
 		return ext.Permissions, nil
 	}
 	return g.Approved.Approval(name, g.Bundle)
@@ -146,18 +148,22 @@ func (g *Gate) SettingsTrusted() bool {
 	if !g.Trusted {
 		return false
 	}
-	return g.TrustedBy != "record" || len(g.Approved.NewSettings(g.Bundle.Settings)) == 0
+	return g.asItIs || len(g.Approved.NewSettings(g.Bundle.Settings)) == 0
 }
 
 // Change is what of the project has not been approved yet.
 func (g *Gate) Change() trust.Change {
-	if g.Bundle == nil || g.Trusted && g.TrustedBy != "record" {
+	if g.Bundle == nil || g.asItIs {
 		return trust.Change{}
 	}
-	return g.Approved.Compare(g.Bundle)
+	c := g.Approved.Compare(g.Bundle)
+	if g.opts.Settings.Config.ContextFiles.Untrusted != "ask" {
+		c.Files = slices.DeleteFunc(c.Files, IsInstructions) // its user has said what becomes of them
+	}
+	return c
 }
 
-// Approve remembers the project as it is now.
+// Approve remembers what was agreed to.
 func (g *Gate) Approve(r *trust.Record) error {
 	return trust.Store{Home: g.opts.Home}.Approve(g.Identity, r)
 }
