@@ -64,8 +64,8 @@ type Options struct {
 	NoDiscovery bool
 	// NoLinks holds back extensions whose folder is a symbolic link.
 	NoLinks bool
-	// Switches are the user's own choices for extensions of this project; see
-	// [ReadSwitches].
+	// Switches are the user's own choices for extensions of this project, and
+	// for pinned ones; see [ReadSwitches].
 	Switches Switches
 	// ZotVersion is compared to minZot of the manifests.
 	ZotVersion string
@@ -305,8 +305,11 @@ func judge(o Options, c *Candidate) {
 		return
 	}
 	enabled, reason := c.Manifest.Enabled, "disabled in "+manifest.FileName
-	if on, set := o.Switches.Get(c.Name); set && c.Scope == ScopeProject {
-		enabled, reason = on, "disabled by you for this project"
+	if on, set := o.Switches.Of(c.Scope, c.Name); set {
+		enabled, reason = on, "disabled by you"
+		if c.Scope == ScopeProject {
+			reason += " for this project"
+		}
 	}
 	if !enabled {
 		c.State, c.Reason = Disabled, reason

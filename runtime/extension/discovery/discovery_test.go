@@ -197,8 +197,24 @@ func TestSwitchesConcernTheProjectAlone(t *testing.T) {
 	}
 	other, err := ReadSwitches(w.home, t.TempDir())
 	must(t, err)
-	if _, set := other.Get("a"); set {
+	if _, set := other.Of(ScopeProject, "a"); set {
 		t.Error("another project has the switch too")
+	}
+}
+
+func TestSwitchOfTheUsersOwnLeavesItsFilesAlone(t *testing.T) {
+	w := newWorld(t)
+	w.inProject("a", named("a"))
+	w.inHome("a", named("a"))
+	must(t, SetSwitch(w.home, "", "A", false))
+	s, err := ReadSwitches(w.home, w.project)
+	must(t, err)
+	o := w.options()
+	o.Switches = s
+	p := Find(o)
+	expect(t, p, "project a a load", "global a a disabled")
+	if p.Candidates[1].Reason != "disabled by you" {
+		t.Error(p.Candidates[1].Reason)
 	}
 }
 

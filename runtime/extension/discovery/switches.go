@@ -14,26 +14,26 @@ import (
 	"github.com/patriceckhart/zot/runtime/extension/manifest"
 )
 
-// Switches are a user's choices to load, or not to load, extensions that come
-// with a project. They are kept in zot's home and not in the project, whose
-// files belong to all who work on it.
+// Switches are a user's choices to load, or not to load, extensions whose own
+// files must not say so: those that come with a project, whose files belong to
+// all who work on it, and those of the user's own whose bytes a lock pins. They
+// are kept in zot's home.
 type Switches struct {
-	enabled map[string]bool // by folded name
+	project, own map[string]bool // by folded name
 }
 
-// Get returns the choice for name, and whether there is one.
-func (s Switches) Get(name string) (enabled, set bool) {
-	enabled, set = s.enabled[manifest.Fold(name)]
-	return enabled, set
-}
-
-// NewSwitches makes switches of names and choices.
-func NewSwitches(enabled map[string]bool) Switches {
-	s := Switches{enabled: make(map[string]bool, len(enabled))}
-	for name, on := range enabled {
-		s.enabled[manifest.Fold(name)] = on
+// Of returns the choice for an extension that lies in scope, and whether there
+// is one.
+func (s Switches) Of(scope Scope, name string) (enabled, set bool) {
+	of := s.own
+	if scope == ScopeProject {
+		of = s.project
 	}
-	return s
+	if scope == ScopeFlag {
+		return false, false
+	}
+	enabled, set = of[manifest.Fold(name)]
+	return enabled, set
 }
 
 const switchesFile = "extensions.json"
@@ -41,7 +41,7 @@ const switchesFile = "extensions.json"
 // switchDocument is the form of the file. Extensions other than those changed
 // keep what they have, unknown keys included.
 type switchDocument struct {
-	Project    string                     `json:"project"` // for people who look at the file
+	Project    string                     `json:"project,omitempty"` // for people who look at the file
 	Extensions map[string]json.RawMessage `json:"extensions"`
 }
 
@@ -56,35 +56,48 @@ func ProjectID(projectDir string) string {
 	return hex.EncodeToString(sum[:])[:24]
 }
 
+// switchesPath is the file of a project's switches, or without one of those of
+// the user's own extensions.
 func switchesPath(zotHome, projectDir string) string {
+	if projectDir == "" {
+		return filepath.Join(zotHome, switchesFile)
+	}
 	return filepath.Join(home.Home(zotHome).ProjectDir(ProjectID(projectDir)), switchesFile)
 }
 
-// ReadSwitches returns the choices made for a project; none is no error.
-func ReadSwitches(zotHome, projectDir string) (Switches, error) {
-	if zotHome == "" || projectDir == "" {
-		return Switches{}, nil
+// ReadSwitches returns the choices made for a project, which may be empty, and
+// for the user's own extensions; none is no error.
+func ReadSwitches(zotHome, projectDir string) (s Switches, err error) {
+	if zotHome == "" {
+		return s, nil
 	}
-	path := switchesPath(zotHome, projectDir)
+	if s.own, err = readSwitches(switchesPath(zotHome, "")); err != nil || projectDir == "" {
+		return s, err
+	}
+	s.project, err = readSwitches(switchesPath(zotHome, projectDir))
+	return s, err
+}
+
+func readSwitches(path string) (map[string]bool, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Switches{}, nil
+		return nil, nil
 	}
 	if err != nil {
-		return Switches{}, fmt.Errorf("reading the project's switches: %w", err)
+		return nil, fmt.Errorf("reading which extensions are switched: %w", err)
 	}
 	doc, err := parseSwitches(path, text)
 	if err != nil {
-		return Switches{}, err
+		return nil, err
 	}
 	enabled := map[string]bool{}
 	for name, raw := range doc.Extensions {
 		var e switchEntry
 		if json.Unmarshal(raw, &e) == nil && e.Enabled != nil {
-			enabled[name] = *e.Enabled
+			enabled[manifest.Fold(name)] = *e.Enabled
 		}
 	}
-	return NewSwitches(enabled), nil
+	return enabled, nil
 }
 
 func parseSwitches(path string, text []byte) (switchDocument, error) {
@@ -95,7 +108,8 @@ func parseSwitches(path string, text []byte) (switchDocument, error) {
 	return doc, nil
 }
 
-// SetSwitch records a choice. Two instances of zot may do so at once; a file
+// SetSwitch records a choice for an extension of a project, or without a project
+// for one of the user's own. Two instances of zot may do so at once; a file
 // that cannot be read is left as it is.
 func SetSwitch(zotHome, projectDir, name string, enabled bool) error {
 	path := switchesPath(zotHome, projectDir)
@@ -107,7 +121,9 @@ func SetSwitch(zotHome, projectDir, name string, enabled bool) error {
 				return nil, err
 			}
 		}
-		doc.Project = home.Real(projectDir)
+		if projectDir != "" {
+			doc.Project = home.Real(projectDir)
+		}
 		if doc.Extensions == nil {
 			doc.Extensions = map[string]json.RawMessage{}
 		}

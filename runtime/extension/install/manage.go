@@ -137,15 +137,19 @@ func removeBeside(c *discovery.Candidate) error {
 }
 
 // SetEnabled switches an extension on or off. That of the user's own is written
-// into its manifest, whose other bytes stay as they are; that of a project's
-// into the user's switches for the project. It reports whether anything had to
-// be written.
+// into its manifest, whose other bytes stay as they are, unless it was switched
+// by [Switch] before; that of a project's as Switch does. It reports whether
+// anything had to be written.
 func SetEnabled(zotHome, projectDir string, c *discovery.Candidate, enabled bool) (changed bool, err error) {
 	if c.Manifest == nil {
 		return false, fmt.Errorf("extension %q cannot be switched: %w", c.Name, c.Err)
 	}
-	if c.Scope == discovery.ScopeProject {
-		return setSwitch(zotHome, projectDir, c, enabled)
+	switches, err := discovery.ReadSwitches(zotHome, projectDir)
+	if err != nil {
+		return false, err
+	}
+	if _, set := switches.Of(c.Scope, c.Name); set || c.Scope == discovery.ScopeProject {
+		return Switch(zotHome, projectDir, c, enabled)
 	}
 	unlock, err := home.Home(zotHome).Lock(c.Manifest.File)
 	if err != nil {
@@ -155,17 +159,26 @@ func SetEnabled(zotHome, projectDir string, c *discovery.Candidate, enabled bool
 	return setEnabled(filepath.Join(c.Dir, manifest.FileName), enabled)
 }
 
-func setSwitch(zotHome, projectDir string, c *discovery.Candidate, enabled bool) (bool, error) {
+// Switch switches an extension on or off and leaves its files as they are, as
+// they must be where their bytes are pinned, or where they are a project's. It
+// reports whether anything had to be written.
+func Switch(zotHome, projectDir string, c *discovery.Candidate, enabled bool) (changed bool, err error) {
+	if c.Manifest == nil {
+		return false, fmt.Errorf("extension %q cannot be switched: %w", c.Name, c.Err)
+	}
 	switches, err := discovery.ReadSwitches(zotHome, projectDir)
 	if err != nil {
 		return false, err
 	}
-	now, set := switches.Get(c.Name)
+	now, set := switches.Of(c.Scope, c.Name)
 	if !set {
 		now = c.Manifest.Enabled
 	}
 	if now == enabled {
 		return false, nil
+	}
+	if c.Scope != discovery.ScopeProject {
+		projectDir = ""
 	}
 	return true, discovery.SetSwitch(zotHome, projectDir, c.Name, enabled)
 }

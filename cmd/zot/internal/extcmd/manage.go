@@ -1,11 +1,14 @@
 package extcmd
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
+	"github.com/patriceckhart/zot/policies/lock"
 	"github.com/patriceckhart/zot/runtime/extension/discovery"
 	"github.com/patriceckhart/zot/runtime/extension/install"
 )
@@ -15,7 +18,7 @@ func (c *command) removeCmd() *cobra.Command {
 		Use:               "remove NAME",
 		Aliases:           []string{"rm"},
 		Short:             "Delete an extension and what it keeps in its folder",
-		Args:              args(cobra.ExactArgs(1)),
+		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: c.names,
 		RunE:              func(_ *cobra.Command, args []string) error { return c.remove(args[0]) },
 	}
@@ -56,7 +59,7 @@ func (c *command) switchCmd(on bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "enable NAME",
 		Short:             "Load an extension again that was disabled",
-		Args:              args(cobra.ExactArgs(1)),
+		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: c.names,
 		RunE:              func(_ *cobra.Command, args []string) error { return c.switchTo(args[0], on) },
 	}
@@ -76,7 +79,11 @@ func (c *command) switchTo(name string, on bool) error {
 	if err != nil {
 		return err
 	}
-	changed, err := install.SetEnabled(w.Home.Dir(), w.ProjectRoot, candidate, on)
+	change := install.SetEnabled
+	if pinned(w, candidate) {
+		change = install.Switch
+	}
+	changed, err := change(w.Home.Dir(), w.ProjectRoot, candidate, on)
 	if err != nil {
 		return c.failed(err)
 	}
@@ -96,6 +103,23 @@ func (c *command) switchTo(name string, on bool) error {
 		c.saysNo(w, candidate.Name)
 	}
 	return nil
+}
+
+// pinned tells whether the user's own lock names the extension: its bytes must
+// stay as they are.
+func pinned(w *workspace.Workspace, c *discovery.Candidate) bool {
+	if c.Scope == discovery.ScopeProject {
+		return false
+	}
+	f, err := lock.Load(w.Home.LockFile())
+	if errors.Is(err, lock.ErrNone) {
+		return false
+	}
+	if err != nil {
+		return true // whatever it says
+	}
+	_, ok := f.Lookup(c.Name)
+	return ok
 }
 
 // indent is a block of text four columns further in, in whole lines.
