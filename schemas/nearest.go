@@ -12,15 +12,16 @@ func Nearest(word string, known []string) string {
 		if strings.EqualFold(word, k) {
 			return k
 		}
-		if d := distance(strings.ToLower(word), strings.ToLower(k)); d < bestDistance {
+		if d := Distance(strings.ToLower(word), strings.ToLower(k)); d < bestDistance {
 			best, bestDistance = k, d
 		}
 	}
 	return best
 }
 
-// distance counts edits, with a swap of two neighbours as one.
-func distance(a, b string) int {
+// Distance counts the letters to add, drop or change to make b of a, with a swap
+// of two neighbours as one.
+func Distance(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	var before, last []int
 	row := make([]int, len(y)+1)

@@ -184,8 +184,7 @@ func (r *resolver) resolve() (Selection, string, error) {
 	}
 	sel.BaseURL = versioned(sel.API, sel.BaseURL)
 	if key == "" && info.NeedsKey {
-		e := &model.Error{Provider: info.ID, Model: sel.Model.ID, Kind: model.KindAuth, Message: "there is no API key for " + info.Name, Remedy: authRemedy(info)}
-		return sel, "", e
+		return sel, "", r.noKey(info, sel.Model.ID)
 	}
 	return sel, key, nil
 }
@@ -216,10 +215,28 @@ func (r *resolver) provider() (Info, error) {
 	if info, ok := r.keyed(func(Info) bool { return true }); ok {
 		return info, nil
 	}
-	return Info{}, &model.Error{
-		Kind: model.KindNoModel, Message: "no model is configured",
-		Remedy: "run zot demo to look around, zot login to give a key, or name a local server: zot --provider ollama --model NAME",
+	return Info{}, r.nothing()
+}
+
+// nothing says what is missing where no service has a key: the key, where the
+// model is known, else a model.
+func (r *resolver) nothing() error {
+	if r.Model != "" {
+		for _, i := range r.catalogue.infos {
+			if i.NeedsKey && r.has(i, r.Model) {
+				return r.noKey(i, r.Model)
+			}
+		}
 	}
+	return &model.Error{
+		Kind: model.KindNoModel, Message: "no model is configured, and no provider has a key",
+		Remedy: "set OPENAI_API_KEY, ANTHROPIC_API_KEY or the variable of another provider, or run zot login PROVIDER; " +
+			"a server on this machine needs none: zot --provider ollama --model NAME; zot demo shows all of it without a model",
+	}
+}
+
+func (r *resolver) noKey(i Info, id string) error {
+	return &model.Error{Provider: i.ID, Model: id, Kind: model.KindAuth, Message: "there is no API key for " + i.Name, Remedy: authRemedy(i)}
 }
 
 // custom is a server that only its address tells of. Keys of known services

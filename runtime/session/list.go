@@ -97,6 +97,8 @@ func (st *Store) Latest(cwd string) (Info, error) {
 // minRef is how many characters of an id a reference must have.
 const minRef = 4
 
+const whatThereIs = "zot sessions list --all shows what there is"
+
 // Find returns the session that ref means: the path of its file, its name, or
 // the beginning of its id, whatever folder it belongs to. The error is
 // ErrNotFound or a *AmbiguousError.
@@ -106,7 +108,7 @@ func (st *Store) Find(ref string) (Info, error) {
 	}
 	name := strings.TrimSuffix(ref, ext)
 	if len(name) < minRef {
-		return Info{}, fmt.Errorf("%w: %q is too short, write at least %d characters of the id", ErrNotFound, ref, minRef)
+		return Info{}, fmt.Errorf("%w: %q could be the beginning of many ids; write at least %d characters; "+whatThereIs, ErrNotFound, ref, minRef)
 	}
 	paths, err := filepath.Glob(filepath.Join(st.dir, "*", "*"+ext))
 	if err != nil {
@@ -125,7 +127,7 @@ func (st *Store) Find(ref string) (Info, error) {
 	}
 	switch len(found) {
 	case 0:
-		return Info{}, fmt.Errorf("%w: %q", ErrNotFound, ref)
+		return Info{}, fmt.Errorf("%w: %q; "+whatThereIs, ErrNotFound, ref)
 	case 1:
 		return found[0], nil
 	}

@@ -150,6 +150,10 @@ func missing(dir, file string) error {
 	info, err := os.Stat(dir)
 	switch {
 	case err != nil:
+		var at *fs.PathError
+		if errors.As(err, &at) {
+			err = at.Err // the path is said already
+		}
 		return fmt.Errorf("no extension at %s: %w", dir, err)
 	case !info.IsDir():
 		return fmt.Errorf("%s is not a folder; name the folder that holds %s: %w", dir, FileName, fs.ErrNotExist)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/patriceckhart/zot/cmd/zot/internal/exit"
 	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
+	"github.com/patriceckhart/zot/cmd/zot/internal/usage"
 )
 
 // Main runs the program with the arguments after its name and returns its exit
@@ -38,12 +39,15 @@ func Main(args []string) int {
 
 // execute builds the tree of commands and runs it.
 func execute(ctx context.Context, args []string, streams *iostreams.Streams) error {
-	root := newRoot(streams, routed(args))
-	checkWords(root)
+	withCommands := routed(args)
+	if !withCommands {
+		if err := stray(args); err != nil {
+			return err
+		}
+	}
+	root := newRoot(streams, withCommands)
+	usage.Check(root)
 	root.SetArgs(normalize(args))
-	root.SetIn(streams.In)
-	root.SetOut(streams.Out)
-	root.SetErr(streams.Err)
 	return root.ExecuteContext(ctx)
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/patriceckhart/zot/cmd/zot/internal/authcmd"
 	"github.com/patriceckhart/zot/cmd/zot/internal/completion"
 	"github.com/patriceckhart/zot/cmd/zot/internal/democmd"
-	"github.com/patriceckhart/zot/cmd/zot/internal/exit"
 	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
 	"github.com/patriceckhart/zot/cmd/zot/internal/mancmd"
 	"github.com/patriceckhart/zot/cmd/zot/internal/runcmd"
@@ -59,10 +58,9 @@ and with extensions in any language that add commands, tools and guards.
 		}
 		return run(cmd, args)
 	}
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &exit.UsageError{Err: fmt.Errorf("%w\nSee '%s --help'", err, cmd.CommandPath())}
-	})
-	root.CompletionOptions.HiddenDefaultCmd = false
+	root.SetIn(s.In)
+	root.SetOut(s.Out)
+	root.SetErr(s.Err)
 	if withCommands {
 		addCommands(root, s)
 	}
@@ -74,6 +72,9 @@ func addCommands(root *cobra.Command, s *iostreams.Streams) {
 		return workspace.Open(workspace.Options{Home: home})
 	}}
 	root.AddCommand(newRPC(s), newExt(s), newConfig(s), democmd.New(s), newPolicy(s), newTrust(s), newDoctor(s), newSessions(s), newSkills(s), mancmd.New(s), authcmd.NewLogin(auth), authcmd.NewLogout(auth), newVersion(s))
+	root.SetHelpCommand(newHelp())
+	root.InitDefaultHelpCmd()
+	shells(root)
 	completion.Add(root, completion.Deps{Version: version.Number, Open: func(home, cwd string) (*workspace.Workspace, error) {
 		return workspace.Open(workspace.Options{Home: home, CWD: cwd})
 	}})

@@ -48,7 +48,7 @@ error; --watch gives those more time that end later.
 
 Status 1 where an extension has an error, is not ready in time, or has a
 warning. One that is disabled, shadowed or held back is no fault.`,
-		Args:              args(cobra.MaximumNArgs(1)),
+		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: c.names,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := ""

@@ -58,12 +58,7 @@ func New(d Deps) *cobra.Command {
 		Long: `Extensions live in folders: those of a project in .zot/extensions, your own in
 zot's home. NAME below is the name in the manifest or that of the folder; where
 it fits several, give --scope or the path of the folder.`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return c.unknown(cmd, args[0])
-			}
-			return nil
-		},
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cmd.SetOut(c.Streams.Err) // help that was not asked for is no answer
 			return cmd.Help()
@@ -71,37 +66,8 @@ it fits several, give --scope or the path of the folder.`,
 	}
 	root.PersistentFlags().StringVar(&c.home, "home", "", "folder of zot's state")
 	root.PersistentFlags().StringVar(&c.cwd, "cwd", "", "folder to work in")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage("%w\nSee '%s --help'", err, cmd.CommandPath())
-	})
 	root.AddCommand(c.listCmd(), c.installCmd(), c.updateCmd(), c.removeCmd(), c.switchCmd(true), c.switchCmd(false), c.logsCmd(), c.doctorCmd())
 	return root
-}
-
-func usage(format string, args ...any) error {
-	return &exit.UsageError{Err: fmt.Errorf(format, args...)}
-}
-
-func (c *command) unknown(cmd *cobra.Command, word string) error {
-	var names []string
-	for _, sub := range cmd.Commands() {
-		names = append(names, sub.Name())
-	}
-	hint := ""
-	if near := schemas.Nearest(word, names); near != "" {
-		hint = fmt.Sprintf("; did you mean %q?", near)
-	}
-	return usage("zot ext has no command %q%s\nSee 'zot ext --help'", word, hint)
-}
-
-// args makes a mistake in the number of arguments a usage error.
-func args(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, given []string) error {
-		if err := check(cmd, given); err != nil {
-			return usage("%w\nUsage: %s", err, cmd.UseLine())
-		}
-		return nil
-	}
 }
 
 func (c *command) jsonFlag(cmd *cobra.Command) {
@@ -140,7 +106,7 @@ func (c *command) pick(w *workspace.Workspace, name string) (*discovery.Candidat
 	switch scope {
 	case "", discovery.ScopeProject, discovery.ScopeGlobal:
 	default:
-		return nil, usage("--scope %q is neither project nor global", c.scope)
+		return nil, &exit.UsageError{Err: fmt.Errorf("--scope %q is neither project nor global", c.scope)}
 	}
 	plan, err := c.everything(w)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/patriceckhart/zot/cmd/zot/internal/exit"
 	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
+	"github.com/patriceckhart/zot/cmd/zot/internal/usage"
 	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
 )
 
@@ -53,6 +54,7 @@ func (w *world) run(args ...string) (out, errs string, code int) {
 	streams, stdout, stderr := iostreams.Test(w.in)
 	streams.InTerminal = w.in != ""
 	cmd := New(w.deps(streams))
+	usage.Check(cmd)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.SetArgs(args)
 	cmd.SetOut(stdout)
@@ -224,10 +226,10 @@ func TestFailedUpdateFailsTheCommandAndTheOthersGoOn(t *testing.T) {
 
 func TestUsageErrors(t *testing.T) {
 	w := newWorld(t)
-	w.want(2, "", `zot ext has no command "isntall"; did you mean "install"?`, "isntall")
-	w.want(2, "", "accepts 1 arg(s), received 0", "install")
-	w.want(2, "", "accepts 1 arg(s), received 2", "enable", "a", "b")
-	w.want(2, "", "unknown flag: --nope", "list", "--nope")
+	w.want(2, "", `ext has no command "isntall"; did you mean "install"?`, "isntall")
+	w.want(2, "", "ext install: FOLDER|MODULE.wasm|GIT-ADDRESS is missing", "install")
+	w.want(2, "", `"b" is one word too many`, "enable", "a", "b")
+	w.want(2, "", "unknown flag: --jsn; did you mean --json?", "list", "--jsn")
 	w.want(0, "", "Bring installed extensions up to date", []string{}...)
 	w.want(0, "remove", "", "--help")
 }

@@ -27,7 +27,7 @@ folder inside, and #REF pins a branch (which updates follow), a tag or a commit
   zot ext install ./weather.wasm
   zot ext install https://example.com/tools/zot-weather
   zot ext install git@example.com:tools/extensions.git//weather#v1.2.0`,
-		Args: args(cobra.ExactArgs(1)),
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.install(cmd.Context(), args[0]) },
 	}
 	c.jsonFlag(cmd)

@@ -42,7 +42,7 @@ func (c *command) listCmd() *cobra.Command {
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List extensions, and say why one does not load",
-		Args:    args(cobra.NoArgs),
+		Args:    cobra.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return c.list(explicit) },
 	}
 	c.jsonFlag(cmd)

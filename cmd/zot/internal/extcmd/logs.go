@@ -20,7 +20,7 @@ func (c *command) logsCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "logs NAME",
 		Short:             "Show what an extension wrote to its standard error, and zot about it",
-		Args:              args(cobra.ExactArgs(1)),
+		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: c.names,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := c.logFile(args[0])

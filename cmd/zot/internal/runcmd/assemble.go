@@ -141,6 +141,9 @@ func (a *run) build(as face) error {
 	if askAll && as.asker == nil {
 		a.notice("warn", "nobody can be asked in this mode, so tools run without confirmation")
 	}
+	if err := a.namedExtensions(); err != nil {
+		return err
+	}
 	if err := a.requireTrusted(); err != nil {
 		return err
 	}

@@ -33,6 +33,7 @@ type connector struct {
 	// report says that another model is used than the conversation had; nil
 	// says nothing.
 	report func(text string)
+	demo   demoModel
 }
 
 // remember notes the model of a resumed conversation. It is used where no flag
@@ -72,6 +73,9 @@ func (c *connector) connect(name, id string) (host.Connection, error) {
 func (c *connector) dial(name, id string) (host.Connection, error) {
 	o, err := c.options(name, id)
 	if err != nil {
+		return host.Connection{}, err
+	}
+	if err := c.demo.serve(&o); err != nil {
 		return host.Connection{}, err
 	}
 	client, sel, err := provider.New(o)

@@ -2,11 +2,13 @@ package runcmd
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/patriceckhart/zot/cmd/zot/internal/policycmd/gate"
+	"github.com/patriceckhart/zot/cmd/zot/internal/version"
 	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
 	"github.com/patriceckhart/zot/packages/agent/extproto"
 	"github.com/patriceckhart/zot/policies"
@@ -104,6 +106,23 @@ func (p *planner) plan() extension.Plan {
 	p.mu.Unlock()
 	p.tellHeld(found, g)
 	return plan
+}
+
+// namedExtensions says which folders of --ext hold no extension. They were named
+// for this run, so it does not go on without: one may be the guard that the
+// prompt relies on.
+func (a *run) namedExtensions() error {
+	if len(a.flags.Ext) == 0 {
+		return nil
+	}
+	found, _, _ := a.w.Judge(a.flags.Ext, a.flags.NoExt, version.Number) // what cannot be searched, the plan says
+	var faults []error
+	for _, c := range found.Candidates {
+		if c.Scope == discovery.ScopeFlag && c.State == discovery.Invalid {
+			faults = append(faults, fmt.Errorf("--ext %s: %w", c.Dir, a.planner.fault(c)))
+		}
+	}
+	return errors.Join(faults...)
 }
 
 // tellHeld keeps and reports what is held back, and by whom.

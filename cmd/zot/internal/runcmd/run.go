@@ -68,6 +68,7 @@ func (a *run) close(ran context.Context) {
 	a.stopWatch()
 	a.host.Close(ctx)
 	a.closeOwn()
+	a.connect.demo.close()
 	a.jail.close()
 }
 
