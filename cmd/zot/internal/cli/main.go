@@ -80,7 +80,7 @@ func notify() (ctx context.Context, caught func() os.Signal, stop func()) {
 	}, func() { signal.Stop(signals); cancel(nil) }
 }
 
-// report prints an error and returns the exit code that it stands for.
+// report prints an error, which may quote a stranger, and returns the exit code that it stands for.
 func report(err error, s *iostreams.Streams) int {
 	if err == nil {
 		return exit.OK
@@ -89,7 +89,7 @@ func report(err error, s *iostreams.Streams) int {
 	if errors.As(err, &code) && code.Silent {
 		return code.Code
 	}
-	fmt.Fprintf(s.Err, "%s %v\n", s.Style(s.Err, "31", "zot:"), err)
+	fmt.Fprintf(s.Err, "%s %s\n", s.Style(s.Err, "31", "zot:"), iostreams.Printable(err.Error()))
 	return exit.CodeOf(err)
 }
 

@@ -30,17 +30,24 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
+// Printable is text of several lines that may hold a stranger's words, fit for a
+// terminal: what would steer it or turn the reading direction is written as its
+// code.
+func Printable(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = schemas.Printable(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
 // Confirm asks a question that is answered by yes or no. Without a terminal
 // nobody can answer, and the flag --yes has to say it.
 func (s *Streams) Confirm(question string) (bool, error) {
 	if !s.InTerminal {
 		return false, &exit.UsageError{Err: errors.New("nobody is there to be asked; say --yes")}
 	}
-	lines := strings.Split(question, "\n")
-	for i, line := range lines {
-		lines[i] = schemas.Printable(line)
-	}
-	fmt.Fprintf(s.Err, "%s [y/N] ", strings.Join(lines, "\n"))
+	fmt.Fprintf(s.Err, "%s [y/N] ", Printable(question))
 	line, err := bufio.NewReader(s.In).ReadString('\n')
 	if err != nil && line == "" {
 		return false, nil

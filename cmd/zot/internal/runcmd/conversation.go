@@ -115,7 +115,7 @@ func (a *run) pickSession() (string, error) {
 		return "", errors.New("--resume asks for a number on a terminal; use --continue or --session ID here")
 	}
 	for i, info := range infos {
-		fmt.Fprintf(a.streams.Err, "%3d  %s  %s\n", i+1, info.Modified.Local().Format("2006-01-02 15:04"), clean(info.Name()))
+		fmt.Fprintf(a.streams.Err, "%3d  %s  %s\n", i+1, info.Modified.Local().Format("2006-01-02 15:04"), iostreams.Printable(info.Name()))
 	}
 	n, err := readNumber(a.streams, len(infos))
 	if err != nil {
