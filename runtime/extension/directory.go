@@ -92,7 +92,7 @@ func (m *Manager) registerTool(p *peer, f extproto.RegisterTool) {
 		p.tools = append(p.tools, reg)
 		if m.opts.BuiltinTool(f.Name) {
 			reg.told = true
-			p.lose(fx, "tool %s is set aside: zot has a tool of that name", f.Name)
+			p.lose(fx, "tool %s is set aside: zot has a tool of that name, and case does not tell them apart", f.Name)
 			return
 		}
 		m.dir.addTool(reg, fx)

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -54,11 +55,13 @@ func (r *Registry) Lookup(name string) (Tool, bool) {
 	return nil, false
 }
 
-// IsBuiltin reports whether a built-in tool owns name, hidden or not.
+// IsBuiltin reports whether a built-in tool owns name, hidden or not. Case makes
+// no difference: a model would take Bash for bash, and a rule for bash would miss
+// it.
 func (r *Registry) IsBuiltin(name string) bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return slices.ContainsFunc(r.builtin, func(t Tool) bool { return t.Spec().Name == name })
+	return slices.ContainsFunc(r.builtin, func(t Tool) bool { return strings.EqualFold(t.Spec().Name, name) })
 }
 
 // All lists the visible tools, built-ins first, each name once.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/patriceckhart/zot/cmd/zot/internal/policycmd/gate"
 	"github.com/patriceckhart/zot/cmd/zot/internal/version"
@@ -54,7 +55,9 @@ func builtinTool(w *workspace.Workspace) func(name string) bool {
 	for _, t := range builtin.New(builtin.Options{CWD: w.CWD, Home: w.UserHome}) {
 		names = append(names, t.Spec().Name)
 	}
-	return func(name string) bool { return slices.Contains(names, name) }
+	return func(name string) bool {
+		return slices.ContainsFunc(names, func(own string) bool { return strings.EqualFold(own, name) })
+	}
 }
 
 // report keeps what concerns the whole of a start; what is held back is asked
