@@ -17,18 +17,35 @@ import (
 
 // A Store keeps records in trust.json of the state folder. The hashes of a
 // project's files, which can be many, are in a file of their own that the
-// record names by its hash.
+// record names by its hash. That file's name has the hash, too: whoever is
+// interrupted between the two leaves the record that was there.
 type Store struct{ Home home.Home }
 
 // stored is a record in the file.
 type stored struct {
 	*Record
-	Files string `json:"files"` // SHA-256 of approved.json
+	Files string `json:"files"` // SHA-256 of the file with the hashes
 }
 
-const sumsFile = "approved.json"
+// sumsPath is the file with the hashes of that hash; "*" stands for any.
+func (s Store) sumsPath(id, hash string) string {
+	return filepath.Join(s.Home.ProjectDir(id), "approved-"+hash+".json")
+}
 
-func (s Store) sumsPath(id string) string { return filepath.Join(s.Home.ProjectDir(id), sumsFile) }
+// forget removes the files with hashes but the one that the record names.
+func (s Store) forget(id, but string) {
+	files, _ := filepath.Glob(s.sumsPath(id, "*"))
+	for _, file := range files {
+		if file != but {
+			_ = os.Remove(file) // without its record it says nothing
+		}
+	}
+}
+
+func hashOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
 
 // Lookup returns the record of a project, or nil where there is none. An error
 // means that the store cannot be read, and then nothing counts as approved.
@@ -54,10 +71,10 @@ func (s Store) Lookup(id Identity) (*Record, error) {
 			st.held[m.Name] = m.Value
 		}
 	}
-	data, err := os.ReadFile(s.sumsPath(id.ID))
-	sum := sha256.Sum256(data)
-	if err != nil || hex.EncodeToString(sum[:]) != st.Files || json.Unmarshal(data, &st.sums) != nil {
-		return nil, fmt.Errorf("%s is not what %s says it is; approve the project again", s.sumsPath(id.ID), f.Name)
+	path := s.sumsPath(id.ID, filepath.Base(st.Files))
+	data, err := os.ReadFile(path)
+	if err != nil || hashOf(data) != st.Files || json.Unmarshal(data, &st.sums) != nil {
+		return nil, fmt.Errorf("%s is not what %s says it is; approve the project again", path, f.Name)
 	}
 	return st.Record, nil
 }
@@ -84,13 +101,17 @@ func (s Store) Approve(id Identity, r *Record) error {
 	if err != nil {
 		return err
 	}
-	if err := home.WriteFile(s.sumsPath(id.ID), data, home.FileMode); err != nil {
+	path := s.sumsPath(id.ID, hashOf(data))
+	if err := home.WriteFile(path, data, home.FileMode); err != nil {
 		return err
 	}
-	sum := sha256.Sum256(data)
-	return s.update(func(f *document.File) ([]byte, error) {
-		return f.Set([]string{"projects", id.ID}, stored{r, hex.EncodeToString(sum[:])})
+	err = s.update(func(f *document.File) ([]byte, error) {
+		return f.Set([]string{"projects", id.ID}, stored{r, hashOf(data)})
 	})
+	if err == nil {
+		s.forget(id.ID, path)
+	}
+	return err
 }
 
 // Revoke forgets a project, and tells whether there was anything to forget.
@@ -101,7 +122,7 @@ func (s Store) Revoke(id Identity) (bool, error) {
 		return f.Unset([]string{"projects", id.ID})
 	})
 	if err == nil && found {
-		_ = os.Remove(s.sumsPath(id.ID)) // without its record it says nothing
+		s.forget(id.ID, "")
 	}
 	return found, err
 }

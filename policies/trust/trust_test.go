@@ -142,6 +142,30 @@ func TestOneByteBehindAnUnchangedManifest(t *testing.T) {
 	}
 }
 
+// Whoever is interrupted while it approves leaves what was approved before.
+func TestAnApprovalThatIsInterruptedLeavesTheOneBefore(t *testing.T) {
+	root, scan := project(t)
+	id := trust.Identify(root, "")
+	store := trust.Store{Home: home.Home(t.TempDir())}
+	first := trust.NewRecord(id, scan(both), time.Now())
+	if err := store.Approve(id, first); err != nil {
+		t.Fatal(err)
+	}
+	record, err := os.ReadFile(store.Home.TrustFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, root, ".zot/extensions/todo/run.py", "changed")
+	write(t, store.Home.Dir(), "trust.json", "{ not json") // it fails where it writes the record
+	if err := store.Approve(id, trust.NewRecord(id, scan(both), time.Now())); err == nil {
+		t.Fatal("approved")
+	}
+	write(t, store.Home.Dir(), "trust.json", string(record))
+	if got, err := store.Lookup(id); err != nil || got == nil || got.Digest != first.Digest {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
 func TestADamagedStoreApprovesNothing(t *testing.T) {
 	root, scan := project(t)
 	id := trust.Identify(root, "")
@@ -150,7 +174,11 @@ func TestADamagedStoreApprovesNothing(t *testing.T) {
 	if err := store.Approve(id, r); err != nil {
 		t.Fatal(err)
 	}
-	write(t, store.Home.ProjectDir(id.ID), "approved.json", "{}")
+	files, err := filepath.Glob(filepath.Join(store.Home.ProjectDir(id.ID), "approved-*.json"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	write(t, store.Home.ProjectDir(id.ID), filepath.Base(files[0]), "{}")
 	if got, err := store.Lookup(id); got != nil || err == nil {
 		t.Errorf("got %v, %v", got, err)
 	}
