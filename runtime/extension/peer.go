@@ -173,6 +173,11 @@ func (p *peer) helloOverdue() {
 func (p *peer) instead() string {
 	p.m.mu.Lock()
 	defer p.m.mu.Unlock()
+	return p.strayText()
+}
+
+// strayText is instead for those who hold the manager's mutex.
+func (p *peer) strayText() string {
 	if p.stray == "" {
 		return ""
 	}

@@ -10,6 +10,7 @@ type Status struct {
 	Name, Version, Scope, Dir, Exec string
 	State                           State
 	Error                           string
+	Waits                           string // what it is waited for; empty once it is ready, or failed
 	HelloName                       string // where it differs from Name
 	LogPath                         string
 	Commands, Tools                 []Registration
@@ -62,6 +63,7 @@ func (m *Manager) statusOf(p *peer) Status {
 	if p.err != nil {
 		s.Error = p.err.Error()
 	}
+	s.Waits = p.waits()
 	if p.hello.Name != p.entry.Name {
 		s.HelloName = p.hello.Name
 	}
@@ -82,6 +84,19 @@ func (m *Manager) statusOf(p *peer) Status {
 		})
 	}
 	return s
+}
+
+// waits says what of an extension has not come yet. The manager's mutex is held.
+func (p *peer) waits() string {
+	switch {
+	case p.state == StateGreeted:
+		return "ready did not come after its hello"
+	case p.state != StateStarting:
+		return ""
+	case p.conn == nil:
+		return "it is still being started"
+	}
+	return "no hello came from it" + p.strayText()
 }
 
 func keys(set map[string]bool) []string {

@@ -244,7 +244,7 @@ func TestFirstRequestWaitsForExtensions(t *testing.T) {
 				t.Errorf("the request waited %s, want 10s", took)
 			}
 			r.run("again")
-			equal(t, "notices", r.notices(), "warn: not ready within 10s, so this goes on without: mute, still (zot ext logs NAME shows what one says)")
+			equal(t, "notices", r.notices(), "warn: not ready within 10s, so this goes on without: mute: no hello came from it; still: no hello came from it")
 		})
 	})
 	t.Run("cancelled", func(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -341,17 +342,29 @@ func (h *Host) WaitReady(ctx context.Context) {
 	h.mu.Unlock()
 	if tell {
 		h.bus.Publish(event.Notice{Level: "warn", Text: fmt.Sprintf(
-			"not ready within %s, so this goes on without: %s (zot ext logs NAME shows what one says)", h.opts.ReadyWait, joinNames(late))})
+			"not ready within %s, so this goes on without: %s", h.opts.ReadyWait, strings.Join(h.whyLate(late), "; "))})
 	}
 }
 
-func joinNames(names []string) string {
-	s := ""
-	for i, n := range names {
-		if i > 0 {
-			s += ", "
+// whyLate says of each extension what has not come, where it is, and where it
+// may have said more.
+func (h *Host) whyLate(names []string) []string {
+	var out []string
+	for _, s := range h.manager.Status() {
+		if !slices.Contains(names, s.Name) {
+			continue
 		}
-		s += n
+		text := s.Name
+		if s.Waits != "" { // or it came just now
+			text += ": " + s.Waits
+		}
+		if s.Exec != "" {
+			text += ", program " + s.Exec
+		}
+		if s.LogPath != "" {
+			text += ", log " + s.LogPath
+		}
+		out = append(out, text)
 	}
-	return s
+	return out
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/patriceckhart/zot/runtime/event"
 	"github.com/patriceckhart/zot/runtime/host"
 	"github.com/patriceckhart/zot/runtime/message"
+	"github.com/patriceckhart/zot/schemas"
 )
 
 // printer shows a run without a terminal: answers on standard output, all else
@@ -92,9 +93,16 @@ func (p *printer) aside(e event.Event) {
 	}
 }
 
+// say writes one thing to standard error. Its further lines are indented, so that
+// none of them passes for something that zot itself says, and what would turn the
+// reading direction is shown for what it is.
 func (p *printer) say(format string, args ...any) {
 	p.endLine()
-	fmt.Fprintf(p.s.Err, format+"\n", args...)
+	lines := strings.Split(fmt.Sprintf(format, args...), "\n")
+	for i, line := range lines {
+		lines[i] = schemas.Printable(line)
+	}
+	fmt.Fprintln(p.s.Err, strings.Join(lines, "\n  "))
 }
 
 // write shows a piece of an answer as it arrives.
