@@ -70,6 +70,9 @@ func (d diagnosis) print(b *strings.Builder, s *iostreams.Streams) {
 	for _, wall := range d.Unenforced {
 		line("not enforced here", wall)
 	}
+	for _, r := range d.Refused {
+		line("refused", fmt.Sprintf("%s %s (%s by %s; %s, last on %s)", r.Capability, r.Value, r.Code, r.By, times(r.Count), r.Last.Local().Format("2006-01-02 15:04")))
+	}
 	for _, text := range d.Warnings {
 		line("warning", text)
 	}
@@ -79,6 +82,13 @@ func (d diagnosis) print(b *strings.Builder, s *iostreams.Streams) {
 	for _, text := range d.Notes {
 		line("note", text)
 	}
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 func (d diagnosis) printStart(line func(key, text string)) {
