@@ -138,10 +138,11 @@ func (p *peer) mayOpen(fx *effects, id string) bool {
 	return false
 }
 
-// requestDenied notes, once for each method, that a host service was refused.
-// The service has judged, and audited, by itself. m.mu is held.
+// requestDenied notes, once for each method and reason, which names what was
+// asked for, that a host service was refused. The service has judged, and
+// audited, by itself. m.mu is held.
 func (p *peer) requestDenied(fx *effects, method, why string) {
-	if d := (policies.Decision{Code: policies.CodeOutsideGrant, Reason: why}); p.keep("request", method, d) {
+	if d := (policies.Decision{Code: policies.CodeOutsideGrant, Reason: why}); p.keep("request", method+": "+why, d) {
 		p.remark(fx, true, fmt.Sprintf("its request %.100s is refused: %s", method, why))
 	}
 }
