@@ -86,6 +86,12 @@ func (q *Question) SetQueue(at, of int) { q.at, q.total = at, of }
 // Opened restarts the guard: the question came into view at now.
 func (q *Question) Opened(now time.Time) { q.opened = now }
 
+// TooSoon tells whether what was typed until now was typed before the question
+// whether to trust a project could be seen, and so is no answer to it.
+func (q *Question) TooSoon(now time.Time) bool {
+	return q.ask.Kind == Trust && now.Sub(q.opened) < Guard
+}
+
 func (q *Question) answer(option int) {
 	q.once.Do(func() {
 		if q.ask.Answer != nil {

@@ -54,6 +54,7 @@ func (s *surface) withdraw(q *dialog.Question) {
 
 func (s *surface) printAsk() {
 	s.printer.flush()
+	s.asks[0].Opened(time.Now())
 	for i, l := range s.asks[0].Lines() {
 		if i == 0 {
 			l = "question: " + l
@@ -64,6 +65,10 @@ func (s *surface) printAsk() {
 }
 
 func (s *surface) answer(l string) {
+	if s.asks[0].TooSoon(time.Now()) {
+		s.line("not taken, as it was typed before the question: %s", screen.Line(l))
+		return
+	}
 	number, text, _ := strings.Cut(strings.TrimSpace(l), " ")
 	n, err := strconv.Atoi(number)
 	switch takes := s.asks[0].Takes(n); {

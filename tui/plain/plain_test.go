@@ -131,6 +131,30 @@ func TestQuestionsAreNumbered(t *testing.T) {
 	})
 }
 
+// Whether to trust a project is not answered by what was typed before that was
+// asked.
+func TestTrustTakesNothingTypedAhead(t *testing.T) {
+	rt := tuitest.New()
+	begin(t, rt, func(k *talk) {
+		var got []int
+		rt.Asks <- tui.Ask{Kind: dialog.Trust, Title: "may it act?", Options: []dialog.Option{{Label: "no"}, {Label: "yes"}},
+			Answer: func(n int) { got = append(got, n) }}
+		synctest.Wait()
+		k.hears("question: may it act?", "1. no", "2. yes")
+		k.say("2")
+		k.hears("not taken, as it was typed before the question: 2")
+		time.Sleep(dialog.Guard)
+		k.say("2")
+		k.say("/exit")
+		if err := <-k.end; err != nil {
+			t.Error(err)
+		}
+		if fmt.Sprint(got) != "[1]" {
+			t.Errorf("answers %v", got)
+		}
+	})
+}
+
 // An answer that takes a line takes it behind its number.
 func TestAnAnswerWithALine(t *testing.T) {
 	rt := tuitest.New()

@@ -40,7 +40,11 @@ func runInterface(ctx context.Context, f *Flags, words []string, s *iostreams.St
 	opts := ui.options(strings.Join(words, " "), out, &a.w.Settings.Config)
 	opts.Ready = func() { go ui.askTrust(ctx) } // ends with ctx
 	if f.Plain || tui.NeedsPlain(os.Environ(), s.In, s.Out) {
-		a.texts.settle() // what is not trusted stays held back there
+		if s.InTerminal && s.OutTerminal {
+			go ui.askTrust(ctx) // ends with ctx
+		} else {
+			a.texts.settle() // nobody is there, so what is not trusted stays held back
+		}
 		return signalled(plain.Run(ctx, opts))
 	}
 	return signalled(tui.Run(ctx, opts))
