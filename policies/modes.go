@@ -193,7 +193,8 @@ func (r *row) project() {
 	switch {
 	case byDigest || r.b.required != nil:
 	case s.Untrusted:
-		r.wantTrust(Ask, CodeUntrusted, "the project is not trusted", "open zot here and answer yes, or pass --trust for one run")
+		d := Untrusted(s.WhyUntrusted, r.b.set.Headless)
+		r.wantTrust(Ask, d.Code, d.Reason, d.Remedy)
 		if r.b.set.Headless {
 			r.d.Verdict = Deny
 		}
@@ -262,25 +263,6 @@ func (b *Bound) namedByDigest() bool {
 		}
 	}
 	return false
-}
-
-// LockCommand is the command that writes the lock that counts for an extension.
-func LockCommand(scope Scope) string {
-	if scope == ScopeUser {
-		return "zot ext lock --user"
-	}
-	return "zot ext lock"
-}
-
-// Relock says what helps where an extension is not what its lock pins: to look
-// at it and pin it anew, or to bring back what was pinned. source is where the
-// lock says it comes from.
-func Relock(scope Scope, source, name string) string {
-	back := "put back the files that were pinned"
-	if dir, ok := strings.CutPrefix(source, "vendored:"); ok {
-		back = "bring back what was pinned, with git checkout " + dir
-	}
-	return "look at what changed, then pin it with " + LockCommand(scope) + " --update " + name + ", or " + back
 }
 
 func (r *row) lockCommand() string { return LockCommand(r.b.sub.Scope) }
@@ -376,12 +358,4 @@ func (b *Bound) Misnamed(why string) (stop bool, d Decision) {
 		Verdict: Deny, Code: CodeDescriptorDrift, By: b.set.modeAt,
 		Reason: why, Remedy: "make the two the same" + b.thenLock(),
 	}
-}
-
-// thenLock is what is to be done after a change to the extension's files.
-func (b *Bound) thenLock() string {
-	if !b.sub.Lock.Entry {
-		return ""
-	}
-	return ", then " + LockCommand(b.sub.Scope) + " --update " + b.sub.Name
 }

@@ -29,8 +29,10 @@ type Subject struct {
 	// Approval is what the user has approved for exactly these bytes of a
 	// project's extension. Nil: nothing.
 	Approval *Grant
-	// Untrusted says that its project is not trusted at all.
-	Untrusted bool
+	// Untrusted says that its project is not trusted at all; WhyUntrusted may
+	// say more of that.
+	Untrusted    bool
+	WhyUntrusted string
 
 	Lock LockFacts
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
 	"github.com/patriceckhart/zot/policies/audit"
 )
 
@@ -39,13 +40,13 @@ func (c *command) audit() error {
 			return jsonErr
 		}
 	case broken != nil:
-	case len(chain.Files) == 0:
+	case chain.Records == 0:
 		fmt.Fprintln(c.Streams.Out, "no decision has been logged yet")
 	default:
 		for _, f := range chain.Files {
 			fmt.Fprintln(c.Streams.Out, f)
 		}
-		fmt.Fprintf(c.Streams.Out, "%d decisions, as they were written; the last is %s\n", chain.Records, chain.Last)
+		fmt.Fprintf(c.Streams.Out, "%s, as written; the last is %s\n", iostreams.Count(chain.Records, "decision"), chain.Last)
 	}
 	return err
 }

@@ -262,6 +262,9 @@ func (c *command) showSections(p *place, layer string) error {
 	if c.json {
 		return c.printJSON(out)
 	}
+	if len(out) == 0 {
+		fmt.Fprintln(c.Streams.Err, "there is no policy to print; zot policy init writes one")
+	}
 	for _, s := range out {
 		fmt.Fprintf(c.Streams.Out, "# %s: %s\n", s.Layer, s.File)
 		if s.Error != "" {

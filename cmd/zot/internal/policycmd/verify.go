@@ -150,6 +150,9 @@ func (c *command) report(all []verified) error {
 			return err
 		}
 	} else {
+		if len(all) == 0 {
+			fmt.Fprintln(c.Streams.Err, "there is no extension here, and no lock pins one")
+		}
 		for _, v := range all {
 			fmt.Fprintf(c.Streams.Out, "%s (%s): %s", v.Name, v.Scope, v.State)
 			if v.Code != "" {

@@ -152,6 +152,11 @@ func heldBack(found discovery.Plan, g *gate.Gate) (event.PolicyStatus, []policie
 		}
 		status.Held = append(status.Held, held)
 	}
+	for _, s := range g.Change().Settings {
+		d := g.Unapproved()
+		decisions = append(decisions, d)
+		status.Held = append(status.Held, event.PolicyHeld{What: "setting " + s, Code: string(d.Code), Reason: d.Reason + " (" + d.By.String() + ")", Remedy: d.Remedy})
+	}
 	for _, d := range missing(found, g) {
 		decisions = append(decisions, d)
 		status.Held = append(status.Held, event.PolicyHeld{

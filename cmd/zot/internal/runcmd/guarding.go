@@ -159,11 +159,19 @@ func (a *run) requireTrusted() error {
 	if err != nil {
 		return err
 	}
-	_, held := heldBack(found, g)
-	if len(held) == 0 {
+	status, held := heldBack(found, g)
+	if len(held) == 0 && g.Change().None() {
 		return nil
 	}
-	d := held[0]
+	for _, h := range status.Held {
+		fmt.Fprintln(a.streams.Err, "zot: "+clean(heldLine(h)))
+	}
+	d := g.Unapproved() // nothing of it runs, but the model would read it, say
+	if len(held) > 0 {
+		d = held[0]
+	} else {
+		d.Reason += "; zot trust lists what is not approved"
+	}
 	return &exit.Error{Code: exitOf(d.Code), Err: errors.New("--require-trusted: " + gate.Sentence(d))}
 }
 

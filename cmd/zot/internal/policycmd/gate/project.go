@@ -38,6 +38,26 @@ func (g *Gate) project() {
 	}
 }
 
+// whyUntrusted says more of why the project is not trusted: that a digest was
+// named which is that of other files.
+func (g *Gate) whyUntrusted() string {
+	named := variable(g.opts.Environ, DigestVariable)
+	if named == "" || g.Trusted || g.Bundle == nil {
+		return ""
+	}
+	return DigestVariable + " stands for other files than these, whose digest is " + g.Bundle.Digest
+}
+
+// Unapproved is the decision about what of the project, besides its extensions,
+// has not been approved; [Gate.Change] lists that.
+func (g *Gate) Unapproved() policies.Decision {
+	d := policies.Untrusted(g.whyUntrusted(), g.Set.Headless)
+	if g.Trusted {
+		d.Code, d.Reason = policies.CodeWidened, "it is not what was approved of the project"
+	}
+	return d
+}
+
 // AsItIs is the approval of a project that is trusted as it is now, for this run:
 // what becomes of it later is compared with that. It is nil where the project is
 // trusted otherwise, or not. The extensions have to be judged before.
