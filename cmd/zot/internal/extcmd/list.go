@@ -73,7 +73,10 @@ func (c *command) list(explicit []string) error {
 		return c.Streams.WriteJSON(rows)
 	}
 	c.hintSettings(w)
-	if len(rows) == 0 {
+	switch {
+	case len(rows) == 0 && len(w.LeftOut()) > 0:
+		return nil // that says why there is none to list
+	case len(rows) == 0:
 		c.note("no extensions installed\ninstall one with: zot ext install FOLDER-OR-GIT-ADDRESS")
 		return nil
 	}

@@ -33,25 +33,49 @@ func (w *Workspace) ComplainOfPolicy(to io.Writer) {
 // SwitchedOff says by which line the settings switch an extension off; empty
 // where they do not.
 func (w *Workspace) SwitchedOff(c *discovery.Candidate) string {
-	if c.Scope == discovery.ScopeFlag || !slices.Contains(w.Settings.Config.Extensions.Disabled, c.Name) {
+	if c.Scope == discovery.ScopeFlag {
+		return ""
+	}
+	for _, place := range places {
+		if why := w.leftOut(place); why != "" && (place.scope == "" || place.scope == c.Scope) {
+			return why
+		}
+	}
+	if !slices.Contains(w.Settings.Config.Extensions.Disabled, c.Name) {
 		return ""
 	}
 	by, _ := w.Settings.WhoLists([]string{"extensions", "disabled"}, c.Name)
 	return "switched off by extensions.disabled (" + by.String() + ")"
 }
 
+// A placeSwitch is a setting that leaves out a place of extensions.
+type placeSwitch struct {
+	key, what string
+	scope     discovery.Scope // empty: all
+}
+
+var places = []placeSwitch{
+	{"enabled", "the settings switch all extensions off", ""},
+	{"project", "the settings leave out the project's extensions", discovery.ScopeProject},
+	{"global", "the settings leave out the extensions in zot's home", discovery.ScopeGlobal},
+}
+
+// leftOut says by which line a place is left out; empty where it is not.
+func (w *Workspace) leftOut(p placeSwitch) string {
+	e, ok := w.Settings.Effective([]string{"extensions", p.key})
+	if !ok || e.Value != false {
+		return ""
+	}
+	return fmt.Sprintf("%s (extensions.%s, %s)", p.what, p.key, e.Origin)
+}
+
 // LeftOut says which places of extensions the settings leave out, and by which
 // line.
 func (w *Workspace) LeftOut() []string {
 	var out []string
-	for _, place := range []struct{ key, what string }{
-		{"enabled", "the settings switch all extensions off"},
-		{"project", "the settings leave out the project's extensions"},
-		{"global", "the settings leave out the extensions in zot's home"},
-	} {
-		e, ok := w.Settings.Effective([]string{"extensions", place.key})
-		if ok && e.Value == false {
-			out = append(out, fmt.Sprintf("%s (extensions.%s, %s)", place.what, place.key, e.Origin))
+	for _, place := range places {
+		if why := w.leftOut(place); why != "" {
+			out = append(out, why)
 		}
 	}
 	return out
