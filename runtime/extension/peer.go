@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/patriceckhart/zot/packages/agent/extproto"
+	"github.com/patriceckhart/zot/policies"
 	"github.com/patriceckhart/zot/runtime/event"
 	"github.com/patriceckhart/zot/transports"
 )
@@ -257,14 +258,22 @@ func (p *peer) explain(readErr, cause error, exit transports.Exit) error {
 	case cause != nil:
 		what = "disconnected: " + cause.Error()
 	case !p.greeted:
-		what = "it ended before its hello" + p.instead() + ": " + exit.String()
+		what = "it ended before its hello" + p.instead() + ": " + ending(exit)
 	default:
-		what = "it ended: " + exit.String()
+		what = "it ended: " + ending(exit)
 	}
 	if tail := strings.TrimSpace(exit.StderrTail); tail != "" {
 		what += "\nlast lines on its standard error:\n" + indent(lastLines(tail, 5))
 	}
 	return p.withLog(what)
+}
+
+// ending says how an extension left, by its code where a limit ended it.
+func ending(exit transports.Exit) string {
+	if exit.Limit == "" {
+		return exit.String()
+	}
+	return fmt.Sprintf("%s: %s", policies.CodeLimit, exit)
 }
 
 // withLog is an error that says where more may stand.

@@ -165,11 +165,13 @@ func TestComputingHasALimit(t *testing.T) {
 func TestMemoryHasALimit(t *testing.T) {
 	bothIsolations(t, func(t *testing.T, o Options) {
 		o.MemPages = 512
-		conn := startLab(t, o)
-		ask(t, conn, request{Op: "alloc"})
-		exit := awaitDone(t, conn)
-		if exit.Code != 2 || !strings.Contains(exit.Reason, "memory limit of 32 MiB") {
-			t.Errorf("exit = %v, stderr %q", exit, exit.StderrTail)
+		for _, op := range []string{"alloc", "alloc-once"} { // little by little, and all in one
+			conn := startLab(t, o)
+			ask(t, conn, request{Op: op, N: 100 << 20})
+			exit := awaitDone(t, conn)
+			if exit.Code != 2 || exit.Limit != "memory" || exit.Reason != "the memory limit of 32 MiB (limits.memory) was reached" {
+				t.Errorf("%s: exit = %v, limit %q, stderr %q", op, exit, exit.Limit, exit.StderrTail)
+			}
 		}
 	})
 }

@@ -281,5 +281,5 @@ func (o Options) config() engine.Config {
 
 // reasonCallMax is why a guest was ended at that limit.
 func reasonCallMax(limit time.Duration) string {
-	return fmt.Sprintf("computed for longer than %v without reading, writing or waiting", limit)
+	return fmt.Sprintf("computed for longer than %v without reading, writing or waiting (limits.%s)", limit, engine.LimitCPU)
 }

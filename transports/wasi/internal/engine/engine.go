@@ -38,7 +38,8 @@ type Mount struct {
 	// does not. What is beyond it is ENOSPC.
 	Most int64 `json:"most,omitempty"`
 	// Closed are folders and files in it, with slashes and relative to it, that
-	// the guest does not reach; Fixed are such that it cannot change.
+	// the guest does not reach; Fixed are such that it cannot change. With "**/"
+	// in front, a name of Fixed counts at any depth.
 	Closed []string `json:"closed,omitempty"`
 	Fixed  []string `json:"fixed,omitempty"`
 }
@@ -127,11 +128,17 @@ func Run(ctx context.Context, c Config) (Outcome, error) {
 	if c.Ready != nil {
 		c.Ready()
 	}
+	words := &lastWords{w: c.Stderr}
+	c.Stderr = words
 	module, err := runtime.InstantiateModule(ctx, compiled, moduleConfig(c, folders, note))
 	if module != nil {
 		_ = module.Close(context.WithoutCancel(ctx))
 	}
-	return outcomeOf(ctx, err, memory.atLimit(c.Pages)), nil
+	atLimit := memory.atLimit(c.Pages)
+	if words.noMemory {
+		atLimit = memoryLimitReason(c.Pages)
+	}
+	return outcomeOf(ctx, err, atLimit), nil
 }
 
 func moduleConfig(c Config, f folders, note *refusals) wazero.ModuleConfig {

@@ -13,9 +13,13 @@ import (
 // Names are judged after their links were followed, and without regard to case:
 // a guest makes no links, so what a name leads to stays as it was found.
 type kept struct {
-	closed []string // out of reach altogether
-	fixed  []string // cannot be changed
+	closed   []string // out of reach altogether
+	fixed    []string // cannot be changed
+	anywhere []string // names that are fixed at whatever depth
 }
+
+// atAnyDepth begins a name that is fixed wherever it stands.
+const atAnyDepth = "**/"
 
 func newKept(closed, fixed []string) kept {
 	clean := func(list []string) []string {
@@ -25,7 +29,15 @@ func newKept(closed, fixed []string) kept {
 		}
 		return out
 	}
-	return kept{clean(closed), clean(fixed)}
+	k := kept{closed: clean(closed)}
+	for _, p := range clean(fixed) {
+		if name, ok := strings.CutPrefix(p, atAnyDepth); ok {
+			k.anywhere = append(k.anywhere, name)
+		} else {
+			k.fixed = append(k.fixed, p)
+		}
+	}
+	return k
 }
 
 func fold(name string) string { return strings.ToLower(name) }
@@ -66,23 +78,37 @@ func (r *rootFS) move(name string) experimental.Errno {
 	if errno := r.kept.change(real); errno != 0 {
 		return errno
 	}
-	if r.kept.below(real) {
+	if r.kept.below(real) || r.kept.begins(real) {
 		return experimental.EROFS
 	}
 	return 0
 }
 
-func (k kept) nothing() bool { return len(k.closed)+len(k.fixed) == 0 }
+func (k kept) nothing() bool { return len(k.closed)+len(k.fixed)+len(k.anywhere) == 0 }
 
 // change judges what a name leads to.
 func (k kept) change(real string) experimental.Errno {
 	switch {
 	case inside(real, k.closed):
 		return experimental.EPERM
-	case inside(real, k.fixed):
+	case inside(real, k.fixed), k.named(real):
 		return experimental.EROFS
 	}
 	return 0
+}
+
+// named reports whether a name is, or is in, one that is fixed at any depth.
+func (k kept) named(real string) bool {
+	return slices.ContainsFunc(k.anywhere, func(name string) bool { return strings.Contains("/"+real+"/", "/"+name+"/") })
+}
+
+// begins reports whether a folder that were moved to a name could hold the rest
+// of one that is fixed at any depth.
+func (k kept) begins(real string) bool {
+	return slices.ContainsFunc(k.anywhere, func(name string) bool {
+		first, _, more := strings.Cut(name, "/")
+		return more && path.Base(real) == first
+	})
 }
 
 // below reports whether a name is one of the folders, or one of them is in it.

@@ -88,3 +88,44 @@ func TestKept(t *testing.T) {
 }
 
 func second[A any](_ A, errno experimental.Errno) experimental.Errno { return errno }
+
+// TestNamesThatAreFixedAnywhere tries to plant a folder by its name.
+func TestNamesThatAreFixedAnywhere(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{".git/hooks", "a/skills", "b", "a/.git"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := openJail(t, dir)
+	r.kept = newKept(nil, []string{"**/.git", "**/.zot", "**/.claude/skills"})
+	open := func(name string) experimental.Errno {
+		f, errno := r.OpenFile(name, experimental.O_WRONLY|experimental.O_CREAT, 0o644)
+		if errno == 0 {
+			_ = f.Close()
+		}
+		return errno
+	}
+	for _, try := range []struct {
+		what  string
+		errno experimental.Errno
+		want  experimental.Errno
+	}{
+		{"a hook", open(".git/hooks/pre-commit"), experimental.EROFS},
+		{"in another case", open("a/.GIT/config"), experimental.EROFS},
+		{"a folder of that name", r.Mkdir("b/.zot", 0o755), experimental.EROFS},
+		{"a file of that name", open("b/.git"), experimental.EROFS},
+		{"move to that name", r.Rename("b", "a/.zot"), experimental.EROFS},
+		{"move away", r.Rename("a/.git", "b/git"), experimental.EROFS},
+		{"half of a name is free", r.Mkdir("b/.claude", 0o755), 0},
+		{"the other half is not", r.Mkdir("b/.claude/skills", 0o755), experimental.EROFS},
+		{"move the other half", r.Rename("a/skills", "b/.claude/skills"), experimental.EROFS},
+		{"move what holds the other half", r.Rename("a", ".claude"), experimental.EROFS},
+		{"anything else", open("a/x"), 0},
+		{"a name that only looks like it", open("b/x.git"), 0},
+	} {
+		if try.errno != try.want {
+			t.Errorf("%s: %v, want %v", try.what, try.errno, try.want)
+		}
+	}
+}

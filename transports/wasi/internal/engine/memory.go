@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"bytes"
+	"io"
 	"sync/atomic"
 
 	"github.com/tetratelabs/wazero/experimental"
@@ -28,6 +30,22 @@ func (a *allocator) atLimit(pages uint32) string {
 		return ""
 	}
 	return memoryLimitReason(pages)
+}
+
+// lastWords listens to what a guest writes to its standard error for the
+// complaint of Go's runtime that it gets no memory: one block may be larger than
+// all that the limit leaves while little is in use, and the engine tells nobody
+// of a refused growth.
+type lastWords struct {
+	w        io.Writer
+	noMemory bool
+}
+
+func (l *lastWords) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte("runtime: out of memory")) {
+		l.noMemory = true
+	}
+	return l.w.Write(p)
 }
 
 type linear struct {

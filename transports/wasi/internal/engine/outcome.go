@@ -59,5 +59,5 @@ func trap(err error, atMemoryLimit string) string {
 }
 
 func memoryLimitReason(pages uint32) string {
-	return fmt.Sprintf("at its memory limit of %d MiB", uint64(pages)*PageSize>>20)
+	return fmt.Sprintf("the memory limit of %d MiB (limits.%s) was reached", uint64(pages)*PageSize>>20, LimitMemory)
 }

@@ -63,6 +63,8 @@ func main() {
 			spin()
 		case "alloc":
 			alloc()
+		case "alloc-once":
+			kept = append(kept, make([]byte, r.N))
 		}
 		go serve(r)
 	}
