@@ -78,6 +78,9 @@ func (f *Fetcher) judge(ctx context.Context, name string, t *target) ([]netip.Ad
 		if len(candidates) == 0 {
 			return nil, lookupError(t.host, errors.New("it has no address"))
 		}
+		if f.opts.Inward != nil {
+			f.opts.Inward(name, hostport)
+		}
 		return nil, refuse(extproto.CodeDenied, "%s is not on the public internet, and net.connect does not name it", hostport)
 	}
 	return good[:min(len(good), maxAddresses)], nil

@@ -56,6 +56,11 @@ type Options struct {
 	// public internet is ever reached. Nil is a no to all.
 	Named func(extension, hostport string) bool
 
+	// Inward is told of a request to a "host:port" that Allowed has let through
+	// and that is refused, since it leads to no address of the public internet
+	// and Named has said no. Nil is told nothing.
+	Inward func(extension, hostport string)
+
 	// Resolver looks names up; nil is [net.DefaultResolver].
 	Resolver Resolver
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/patriceckhart/zot/cmd/zot/internal/policycmd/gate"
 	"github.com/patriceckhart/zot/packages/agent/extproto"
@@ -19,11 +20,21 @@ import (
 type services struct {
 	planner *planner
 	fetcher *fetch.Fetcher
+
+	mu    sync.Mutex
+	noted map[refusedHost]bool
 }
 
+// A refusedHost is one that an extension may not reach.
+type refusedHost struct{ extension, hostport string }
+
+// maxRefusedHosts bounds the lines about them in the log of decisions: an
+// extension that tries hosts for ever must not push out what is older.
+const maxRefusedHosts = 1000
+
 func newServices(p *planner) *services {
-	s := &services{planner: p}
-	s.fetcher = fetch.New(fetch.Options{Allowed: s.mayConnect, Named: s.named})
+	s := &services{planner: p, noted: map[refusedHost]bool{}}
+	s.fetcher = fetch.New(fetch.Options{Allowed: s.mayConnect, Named: s.named, Inward: s.inward})
 	return s
 }
 
@@ -47,8 +58,32 @@ func (s *services) mayConnect(name, hostport string) (ok bool, why string) {
 	if d.Allowed() {
 		return true, ""
 	}
-	_ = g.Record(name, policies.NetConnect, hostport, d)
+	s.note(g, name, hostport, d)
 	return false, gate.Sentence(d)
+}
+
+// inward notes a connection that the grant has only by a pattern, and that
+// would lead into a network of the user's.
+func (s *services) inward(name, hostport string) {
+	if _, g := s.planner.boundOf(name); g != nil {
+		s.note(g, name, hostport, policies.Decision{
+			Verdict: policies.Deny, Code: policies.CodeOutsideGrant, By: policies.Origin{Builtin: true},
+		})
+	}
+}
+
+// note writes a refused host to the log of decisions, once.
+func (s *services) note(g *gate.Gate, name, hostport string, d policies.Decision) {
+	host := refusedHost{name, hostport}
+	s.mu.Lock()
+	known := s.noted[host] || len(s.noted) >= maxRefusedHosts
+	if !known {
+		s.noted[host] = true
+	}
+	s.mu.Unlock()
+	if !known {
+		_ = g.Record(name, policies.NetConnect, hostport, d)
+	}
 }
 
 // named reports whether the grant has the very host. An extension with all the
