@@ -19,6 +19,8 @@ import (
 // terminalCmd runs zot in a terminal, with a person at the keyboard who does
 // what the steps in a file say, one a line:
 //
+//	size WIDTH HEIGHT
+//	             is that of the terminal, as the first step of all
 //	wait TEXT    waits until the screen shows the text
 //	gone TEXT    waits until it does not
 //	enter TEXT   types the text and the enter key
@@ -28,18 +30,25 @@ import (
 //	             that come while it appears
 //	file FILE TEXT
 //	             waits until the file holds the text
+//	picture FILE waits until the screen is that of a picture in docs/images
 //	leave        leaves an empty prompt, and waits until zot has ended well
 func terminalCmd(t *testing.T) func(ts *testscript.TestScript, neg bool, args []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		if neg || len(args) < 1 {
 			ts.Fatalf("usage: terminal STEPS [ARGUMENT]...")
 		}
-		x := tuitest.Exec(person{t, ts}, zotOf(ts, args[1:]), 100, 40)
-		for n, line := range strings.Split(ts.ReadFile(args[0]), "\n") {
+		steps := ts.ReadFile(args[0])
+		w, h := screenSize(steps)
+		x := tuitest.Exec(person{t, ts}, zotOf(ts, args[1:]), w, h)
+		for n, line := range strings.Split(steps, "\n") {
 			if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
 				continue
 			}
 			ts.Logf("%s:%d: %s", args[0], n+1, line)
+			if name, ok := strings.CutPrefix(line, "picture "); ok {
+				picture(ts, x, name, w)
+				continue
+			}
 			step(ts, x, line)
 		}
 	}
@@ -48,6 +57,7 @@ func terminalCmd(t *testing.T) func(ts *testscript.TestScript, neg bool, args []
 func step(ts *testscript.TestScript, x *tuitest.Terminal, line string) {
 	verb, text, _ := strings.Cut(line, " ")
 	switch verb {
+	case "size": // it has that already
 	case "wait":
 		x.Wait(text)
 	case "gone":

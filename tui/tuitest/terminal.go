@@ -123,6 +123,21 @@ func (x *Terminal) Screen() string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
 }
 
+// Rows are the rows on screen with the sequences for their looks, without blank
+// ones at the end.
+func (x *Terminal) Rows() []string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	rows := strings.Split(x.emu.Render(), "\n")
+	for i := range rows {
+		rows[i] = strings.TrimRight(rows[i], "\r")
+	}
+	for len(rows) > 0 && strings.TrimSpace(rows[len(rows)-1]) == "" {
+		rows = rows[:len(rows)-1]
+	}
+	return rows
+}
+
 // Written is everything that the program wrote.
 func (x *Terminal) Written() string {
 	x.mu.Lock()
