@@ -13,7 +13,6 @@ import (
 	"github.com/patriceckhart/zot/cmd/zot/internal/exit"
 	"github.com/patriceckhart/zot/cmd/zot/internal/runcmd"
 	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
-	"github.com/patriceckhart/zot/policies/audit"
 	"github.com/patriceckhart/zot/runtime/extension/discovery"
 	"github.com/patriceckhart/zot/runtime/extension/install"
 	"github.com/patriceckhart/zot/runtime/extension/manifest"
@@ -193,7 +192,7 @@ type diagnosis struct {
 	Unenforced    []string           `json:"unenforced,omitempty"`
 	Warnings      []string           `json:"warnings,omitempty"`
 	Notes         []string           `json:"notes,omitempty"`
-	Refused       []audit.Refused    `json:"refused,omitempty"` // by the policy, in this run and before
+	Refused       []refusedRight     `json:"refused,omitempty"` // by the policy, in this run and before
 	faultText     string             // the faults with the lines that they are in
 	alive         bool
 	warningFaults bool // the faults do not keep it from loading

@@ -108,19 +108,11 @@ func (d *diagnosis) loaded(r *runcmd.Rehearsal, c *discovery.Candidate, s extens
 	default:
 		d.started(s)
 		d.walls(r, c, s)
-		d.refused(r)
+		d.refused(r, c)
 	}
 	d.alive = d.Status != statusError && d.Status != statusNotReady
 	if d.alive && d.Status != statusLate && len(d.Warnings)+len(d.Faults) > 0 {
 		d.Status = statusWarning
-	}
-}
-
-// refused tells what was refused to it, now and in earlier runs.
-func (d *diagnosis) refused(r *runcmd.Rehearsal) {
-	var err error
-	if d.Refused, err = r.Refused(d.Name); err != nil {
-		d.note("what was refused to it is not known: %v", err)
 	}
 }
 

@@ -71,7 +71,7 @@ func (d diagnosis) print(b *strings.Builder, s *iostreams.Streams) {
 		line("not enforced here", wall)
 	}
 	for _, r := range d.Refused {
-		line("refused", fmt.Sprintf("%s %s (%s by %s; %s, last on %s)", r.Capability, r.Value, r.Code, r.By, times(r.Count), r.Last.Local().Format("2006-01-02 15:04")))
+		line("refused", r.String())
 	}
 	for _, text := range d.Warnings {
 		line("warning", text)
