@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"path"
 	"strings"
 	"time"
 
@@ -15,7 +16,7 @@ func sessionCommands() []builtin {
 	sessions := def("sessions", "[text]", "pick a session to go on with", (*Model).pickSession)
 	sessions.aliases = []string{"resume"}
 	session := def("session", "export|import|fork|tree", "export, import, fork or walk this session", (*Model).sessionCommand)
-	session.complete = fixedArgs("export: write it to a file", "import: open a file", "fork: go on in a copy", "tree: pick a message to fork from")
+	session.complete = also(fixedArgs("export: write it to a file", "import: open a file", "fork: go on in a copy", "tree: pick a message to fork from"), sessionFiles)
 	jump := def("jump", "[text]", "go to an earlier prompt", (*Model).jump)
 	compact := def("compact", "[what to keep]", "shorten the conversation", (*Model).compact)
 	compact.stops = true
@@ -29,6 +30,18 @@ func sessionCommands() []builtin {
 	clear.stops = true
 	btw := def("btw", "QUESTION", "ask aside: the answer does not enter the conversation", (*Model).aside)
 	return []builtin{sessions, session, jump, compact, fresh, clear, btw}
+}
+
+// sessionFiles offers the files below the working folder that hold a session.
+func sessionFiles(ctx context.Context, rt Runtime) ([]choice, error) {
+	var out []choice
+	for _, file := range fileList(ctx, rt.State().Cwd, true) {
+		ext := path.Ext(file)
+		if (ext == ".zotsession" || ext == ".jsonl") && file == screen.Line(file) {
+			out = append(out, choice{text: "import " + file})
+		}
+	}
+	return out, nil
 }
 
 // reload runs f and shows the conversation that is open after it.

@@ -165,6 +165,30 @@ func TestFilesAfterAnAt(t *testing.T) {
 	})
 }
 
+func TestSessionFilesAfterImport(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"notes.md", "old.zotsession", "kept/talk.jsonl"} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rt := tuitest.New()
+	rt.St.Cwd = dir
+	on(t, rt, func(d *tuitest.Driver) {
+		d.Type("/session import ")
+		d.Settle()
+		d.Has("import old.zotsession", "import kept/talk.jsonl")
+		d.Lacks("notes.md")
+		d.Type("old")
+		d.Keys("tab")
+		d.Has("› /session import old.zotsession")
+	})
+}
+
 func TestImageByPath(t *testing.T) {
 	png := "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x02\x00\x00\x00\x03\x08\x06\x00\x00\x00\xb9\xea\xde\x81"
 	path := filepath.Join(t.TempDir(), "my pic.png")
