@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/patriceckhart/zot/runtime/message"
 )
@@ -68,13 +69,17 @@ type Catalogue struct {
 }
 
 // Builtin is the catalogue that comes with the program.
-func Builtin() *Catalogue {
+func Builtin() *Catalogue { return builtinCatalogue() }
+
+// builtinCatalogue is read once: whoever asks a session what it would ask reads the
+// catalogue anew each time, for what the user's files say by then.
+var builtinCatalogue = sync.OnceValue(func() *Catalogue {
 	c, err := (&Catalogue{infos: All()}).Overlay(builtinSource, builtinModels)
 	if err != nil {
 		panic(err) // a test reads the embedded file
 	}
 	return c
-}
+})
 
 // LoadCatalogue is the built-in catalogue with the user's models.json over it.
 // A file that is missing is no error; with any other error the catalogue is
