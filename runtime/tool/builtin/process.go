@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -64,37 +63,22 @@ func startProcess(cmd *exec.Cmd, out *output) (*process, error) {
 	cmd.Stdout, cmd.Stderr = w, w
 	prepare(cmd)
 	p := &process{cmd: cmd, pipe: r, out: out, started: time.Now(), exited: make(chan struct{}), drained: make(chan struct{})}
-	started := make(chan error, 1)
-	go p.live(started) // ends with the shell, which stop ends at the latest
-	err = <-started
+	err = cmd.Start()
 	w.Close()
 	if err != nil {
 		r.Close()
 		return nil, startError(cmd, err)
 	}
+	p.group = newGroup(cmd.Process)
+	go func() { // ends with the shell, which stop ends at the latest
+		_ = cmd.Wait() // the state tells it all
+		close(p.exited)
+	}()
 	go func() { // ends when the last writer is gone, or release closes the pipe
 		p.copyOutput()
 		close(p.drained)
 	}()
 	return p, nil
-}
-
-// live starts the shell and waits for it. The parent-death signal is tied to the
-// thread that forked: it would come when that thread ends, so the goroutine keeps
-// it for as long as the shell lives.
-func (p *process) live(started chan<- error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	err := p.cmd.Start()
-	if err == nil {
-		p.group = newGroup(p.cmd.Process)
-	}
-	started <- err
-	if err != nil {
-		return
-	}
-	_ = p.cmd.Wait() // the state tells it all
-	close(p.exited)
 }
 
 func startError(cmd *exec.Cmd, err error) error {

@@ -5,14 +5,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"syscall"
 )
-
-// dieWithParent has the system end the shell when zot is gone, however it went:
-// nobody is left then to read what the command prints, or to stop it. It is
-// SIGTERM, so that a program may still remove its locks. Only the shell is told,
-// not what it started; a command that is one program takes the shell's place.
-func dieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGTERM }
 
 // members lists the processes of the session that are alive; zombies are not.
 func (g group) members() []int {

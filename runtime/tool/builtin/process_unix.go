@@ -23,7 +23,6 @@ func prepare(cmd *exec.Cmd) {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
 	cmd.SysProcAttr.Setsid = true
-	dieWithParent(cmd.SysProcAttr)
 }
 
 func newGroup(p *os.Process) group { return group{p.Pid} }
