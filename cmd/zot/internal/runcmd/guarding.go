@@ -10,6 +10,7 @@ import (
 	"github.com/patriceckhart/zot/cmd/zot/internal/exit"
 	"github.com/patriceckhart/zot/cmd/zot/internal/policycmd/gate"
 	"github.com/patriceckhart/zot/cmd/zot/internal/version"
+	"github.com/patriceckhart/zot/config/home"
 	"github.com/patriceckhart/zot/policies"
 	"github.com/patriceckhart/zot/policies/paths"
 	"github.com/patriceckhart/zot/runtime/guard"
@@ -132,21 +133,29 @@ func (p *planner) toolRules(g *gate.Gate) (*gate.Tools, error) {
 	return tools, nil
 }
 
-// protect keeps the file tools from writing what decides about trust: the
-// project's .zot and zot's own home. Skipping confirmations does not lift it.
+// protect keeps the file tools from writing what decides about trust, and what
+// the next session would load: zot's own home, every .zot, and the skills of other
+// programs' folders. Skipping confirmations does not lift it.
 func (a *run) protect(op paths.Op, real string) error {
 	if op != paths.Write {
 		return nil
 	}
-	for _, dir := range []string{filepath.Join(a.w.ProjectRoot, ".zot"), a.w.Home.Dir()} {
+	for _, dir := range []string{home.ProjectConfigDir(a.w.ProjectRoot), a.w.Home.Dir()} {
 		if resolved, err := filepath.EvalSymlinks(dir); err == nil {
 			dir = resolved
 		}
 		if paths.ContainsFold(dir, real) {
-			return fmt.Errorf("%s is protected: settings, policy and trust are changed by their user alone, with `zot config`, `zot policy` and `zot ext`", real)
+			return protectedError(real)
 		}
 	}
+	if paths.InDeciding(real) {
+		return protectedError(real)
+	}
 	return nil
+}
+
+func protectedError(real string) error {
+	return fmt.Errorf("%s is protected: settings, policy, trust, extensions and skills are changed by their user alone, with `zot config`, `zot policy` and `zot ext`; put the files elsewhere and say so", real)
 }
 
 // requireTrusted ends the run where something of the project is held back, for

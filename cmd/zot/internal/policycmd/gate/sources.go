@@ -3,17 +3,13 @@ package gate
 import (
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/patriceckhart/zot/config"
+	"github.com/patriceckhart/zot/policies/paths"
 	"github.com/patriceckhart/zot/policies/trust"
 	"github.com/patriceckhart/zot/runtime/systemprompt"
 )
-
-// skillFolders are those of other programs in which zot finds skills of a
-// project, in the folder that one works in.
-var skillFolders = []string{".claude/skills", ".agents/skills"}
 
 // sources are the places outside .zot that the project has something at: folders
 // that settings name, skills, and instructions for the model.
@@ -24,7 +20,7 @@ func (g *Gate) sources() trust.Sources {
 		s.Files = append(s.Files, path.Join(dir, systemprompt.FileName))
 	}
 	for _, dir := range g.ends() {
-		for _, folder := range skillFolders {
+		for _, folder := range paths.Decides[1:] { // its .zot is looked at anyway
 			s.Texts = append(s.Texts, path.Join(dir, folder))
 		}
 	}
@@ -87,7 +83,7 @@ func IsInstructions(p string) bool {
 
 // IsSkill tells whether a path of the project is of skills outside .zot.
 func IsSkill(p string) bool {
-	return slices.ContainsFunc(skillFolders, func(folder string) bool { return strings.Contains("/"+p, "/"+folder) })
+	return paths.InDeciding(p) && !strings.HasPrefix(p, ".zot/")
 }
 
 // Vouches tells whether a file of the project may be acted on: its user approved
