@@ -54,12 +54,13 @@ tests:
 	if err != nil {
 		t.Fatal(err)
 	}
-	failed := set.RunTable(tests)
+	failed := set.RunTable(tests, nil)
 	if len(failed) != 1 || failed[0].Pos.Line != 11 || !strings.Contains(failed[0].String(), `"wrong on purpose": want allow, got deny ZP021`) {
 		t.Errorf("got %v", failed)
 	}
 	for text, want := range map[string]string{
 		`{"test": []}`: "a.json:1:2: unknown key", `{"tests": [{"want": "maybe"}]}`: "a.json:1:21: tests[0].want must be", `{"tests": [{"wnat": "deny"}]}`: "a.json:1:12",
+		`{"tests": [{"want": "deny", "command": "ls", "extension": {}}]}`: "make it two tests", `{"tests": [{"want": "deny", "command": "ls", "tool": "read"}]}`: "runs no command",
 		`{"tests": [{"want": "deny", "use": "nets"}]}`: "write a capability, perhaps with a value: net.connect=host:443",
 	} {
 		if _, err := policies.ParseTable("a.json", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {

@@ -20,11 +20,16 @@ import (
 //	  "want": "deny", "code": "ZP021"
 //	}]}
 //
-// Without "use" the question is whether the extension may load.
+// Without "use" the question is whether the extension may load. A test with
+// "tool", or with a "command" line of bash, is about a call of the model:
+//
+//	{"name": "no force", "command": "cd x && git push --force", "want": "deny"}
 type TableTest struct {
 	Name      string         `json:"name"`
 	Extension TableExtension `json:"extension"`
 	Use       string         `json:"use"`
+	Tool      string         `json:"tool"`
+	Command   string         `json:"command"`
 	Headless  bool           `json:"headless"`
 	Want      string         `json:"want"` // deny, ask or allow
 	Code      Code           `json:"code"` // empty: any
@@ -86,12 +91,26 @@ func ParseTable(name string, data []byte) ([]TableTest, error) {
 		if err == nil {
 			_, err = ParsePermissions(t.Extension.Permissions) // says more than the schema
 		}
+		if err == nil {
+			err = t.oneQuestion(n.Get("extension") != nil)
+		}
 		if err != nil {
 			return fail(schemas.Problem{Kind: schemas.KindValue, Line: n.Pos.Line, Column: n.Pos.Column, Message: err.Error()})
 		}
 		tests = append(tests, t)
 	}
 	return tests, nil
+}
+
+// oneQuestion refuses a test that asks about an extension and a call at once.
+func (t TableTest) oneQuestion(extension bool) error {
+	switch {
+	case t.Command != "" && t.Tool != "" && t.Tool != "bash":
+		return fmt.Errorf("tool %q runs no command; leave out the one or the other", t.Tool)
+	case (t.Command != "" || t.Tool != "") && (extension || t.Use != ""):
+		return errors.New("a test is about an extension, or about a call of a tool; make it two tests")
+	}
+	return nil
 }
 
 // ParseUse reads a question as the command line takes it: "panels",
@@ -106,23 +125,46 @@ func ParseUse(text string) (c Capability, value string, ok bool) {
 	return "", "", false
 }
 
-// RunTable puts the questions, and returns the tests that failed.
-func (s *Set) RunTable(tests []TableTest) []TableResult {
+// RunTable puts the questions, and returns the tests that failed. A command line
+// is judged by line, for which the package commands is.
+func (s *Set) RunTable(tests []TableTest, line func(Decision, string) Decision) []TableResult {
 	var failed []TableResult
 	for _, t := range tests {
-		set := *s
-		set.Headless = t.Headless
-		b := set.Bind(t.Extension.subject())
-		d := b.ExplainLoad()
-		if t.Use != "" {
-			c, value, _ := ParseUse(t.Use)
-			d = b.ExplainUse(c, value)
-		}
+		d := s.answer(t, line)
 		if d.Verdict.String() != t.Want || t.Code != "" && d.Code != t.Code {
 			failed = append(failed, TableResult{t, d, t.pos})
 		}
 	}
 	return failed
+}
+
+func (s *Set) answer(t TableTest, line func(Decision, string) Decision) Decision {
+	if t.Tool != "" || t.Command != "" {
+		return s.answerCall(t, line)
+	}
+	set := *s
+	set.Headless = t.Headless
+	b := set.Bind(t.Extension.subject())
+	if t.Use == "" {
+		return b.ExplainLoad()
+	}
+	c, value, _ := ParseUse(t.Use)
+	return b.ExplainUse(c, value)
+}
+
+// answerCall is the answer to a call; where nobody can be asked, ask is deny.
+func (s *Set) answerCall(t TableTest, line func(Decision, string) Decision) Decision {
+	if t.Command != "" {
+		t.Tool = "bash"
+	}
+	d := s.Tool(t.Tool)
+	if t.Command != "" {
+		d = line(d, t.Command)
+	}
+	if d.Verdict == Ask && t.Headless {
+		d.Verdict, d.Code = Deny, CodeApprovalNeeded
+	}
+	return d
 }
 
 func (e TableExtension) subject() Subject {

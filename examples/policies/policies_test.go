@@ -56,12 +56,9 @@ func check(t *testing.T, file, layerName string) {
 	for _, n := range set.Lint() {
 		t.Error(n)
 	}
-	for _, c := range set.Commands() {
-		for _, r := range c.Rules {
-			if _, err := commands.Compile([]commands.Rule{{Pattern: r.Pattern}}, policies.Allow); err != nil {
-				t.Errorf("%s: %v", r.At, err)
-			}
-		}
+	lines, err := commands.Of(set)
+	if err != nil {
+		t.Fatal(err)
 	}
 	tables, _ := filepath.Glob(filepath.Join(filepath.Dir(file), "policy.tests.*"))
 	if len(tables) != 1 {
@@ -71,7 +68,7 @@ func check(t *testing.T, file, layerName string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, failed := range set.RunTable(tests) {
+	for _, failed := range set.RunTable(tests, lines.Decide) {
 		t.Errorf("%s: %s", document.Place(tables[0], failed.Pos), failed)
 	}
 	covers(t, set, tests)

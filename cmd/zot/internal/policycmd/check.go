@@ -15,6 +15,7 @@ import (
 	"github.com/patriceckhart/zot/config"
 	"github.com/patriceckhart/zot/config/document"
 	"github.com/patriceckhart/zot/policies"
+	"github.com/patriceckhart/zot/policies/commands"
 	"github.com/patriceckhart/zot/schemas"
 )
 
@@ -97,10 +98,11 @@ func (c *command) verdict(sections []policies.Section, dirs []string) error {
 	for _, n := range set.Lint() {
 		fmt.Fprintln(c.Streams.Out, schemas.Printable(n.String()))
 	}
-	if _, err := gate.NewTools(set); err != nil {
+	lines, err := commands.Of(set)
+	if err != nil {
 		return coded(policies.ExitPolicyInvalid, "%w", err)
 	}
-	run, failed, err := c.tables(set, dirs)
+	run, failed, err := c.tables(set, lines, dirs)
 	if err != nil {
 		return err
 	}
@@ -128,7 +130,7 @@ func withPolicy(sections []policies.Section) int {
 
 var tableNames = []string{"policy.tests.json", "policy.tests.yaml"}
 
-func (c *command) tables(set *policies.Set, dirs []string) (run, failed int, err error) {
+func (c *command) tables(set *policies.Set, lines *commands.Layers, dirs []string) (run, failed int, err error) {
 	seen := map[string]bool{}
 	for _, dir := range dirs {
 		for _, name := range tableNames {
@@ -151,7 +153,7 @@ func (c *command) tables(set *policies.Set, dirs []string) (run, failed int, err
 				return run, failed, err
 			}
 			run += len(tests)
-			for _, r := range set.RunTable(tests) {
+			for _, r := range set.RunTable(tests, lines.Decide) {
 				failed++
 				fmt.Fprintf(c.Streams.Out, "%s: %s\n", document.Place(file, r.Pos), schemas.Printable(r.String()))
 			}

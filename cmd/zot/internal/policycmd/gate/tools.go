@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/patriceckhart/zot/policies"
 	"github.com/patriceckhart/zot/policies/commands"
@@ -18,60 +17,40 @@ type Tools struct {
 	// not to be changed once calls are judged.
 	Shell string
 
-	set    *policies.Set
-	shells []shell
-}
-
-// A shell is the rules of one layer for commands.
-type shell struct {
-	layer policies.CommandRules
-	rules *commands.Rules
+	set   *policies.Set
+	lines *commands.Layers
 }
 
 // AnyCommand is the rule of decisions about commands that no pattern speaks of.
-const AnyCommand = "tools.bash"
+const AnyCommand = commands.Any
 
 // NewTools reads the patterns of all layers. The error names the place of one
 // that cannot be read; then nothing may be judged by the others.
 func NewTools(set *policies.Set) (*Tools, error) {
-	t := &Tools{set: set}
-	for _, layer := range set.Commands() {
-		var rules []commands.Rule
-		for i, r := range layer.Rules {
-			if _, err := commands.Compile([]commands.Rule{{Pattern: r.Pattern}}, policies.Deny); err != nil {
-				return nil, fmt.Errorf("%s: %w", r.At, err)
-			}
-			rules = append(rules, commands.Rule{ID: fmt.Sprint(i), Verdict: r.Verdict, Pattern: r.Pattern})
-		}
-		compiled, err := commands.Compile(rules, layer.Unlisted)
-		if err != nil {
-			return nil, err
-		}
-		// Where a layer only names what it minds, it does not mind files.
-		compiled.WriteTo = func(string) policies.Verdict { return layer.Unlisted }
-		t.shells = append(t.shells, shell{layer, compiled})
+	lines, err := commands.Of(set)
+	if err != nil {
+		return nil, err
 	}
-	return t, nil
+	return &Tools{set: set, lines: lines}, nil
 }
+
+// Line judges a command line that bash or sh would run.
+func (t *Tools) Line(line string) policies.Decision { return t.lines.Decide(t.set.Tool("bash"), line) }
 
 // Decide judges a call on the arguments that would run.
 func (t *Tools) Decide(tool string, args json.RawMessage) policies.Decision {
 	d := t.set.Tool(tool)
-	if tool != "bash" || len(t.shells) == 0 {
+	if tool != "bash" || t.lines.None() {
 		return d
 	}
 	line, err := builtin.CommandLine(args)
 	if err != nil {
 		return d // the tool itself refuses it, by the same reading
 	}
-	for _, s := range t.shells {
-		if by := s.judge(line); by.Verdict < d.Verdict {
-			d = by
-		}
-	}
+	d = t.lines.Decide(d, line)
 	if d.Verdict == policies.Allow && !commands.Reads(t.Shell) {
 		d = policies.Decision{
-			Verdict: policies.Ask, Code: policies.CodeDenyRule, By: policies.Origin{Layer: t.shells[0].layer.Layer, Rule: AnyCommand},
+			Verdict: policies.Ask, Code: policies.CodeDenyRule, By: policies.Origin{Layer: t.lines.First(), Rule: AnyCommand},
 			Reason: fmt.Sprintf("commands of %s cannot be judged by the rules", t.Shell), Remedy: "let bash or sh run commands: unset bash.shell",
 		}
 	}
@@ -86,7 +65,7 @@ func (t *Tools) Asking(tool string, args json.RawMessage) []string {
 	if d := t.set.Tool(tool); d.Verdict == policies.Ask {
 		rules = append(rules, d.By.Rule)
 	}
-	if tool != "bash" || len(t.shells) == 0 {
+	if tool != "bash" || t.lines.None() {
 		return rules
 	}
 	line, err := builtin.CommandLine(args)
@@ -96,41 +75,7 @@ func (t *Tools) Asking(tool string, args json.RawMessage) []string {
 	if !commands.Reads(t.Shell) {
 		rules = append(rules, AnyCommand)
 	}
-	for _, s := range t.shells {
-		for _, part := range s.rules.Judge(line).Parts {
-			if part.Verdict == policies.Ask {
-				rules = append(rules, s.origin(part.Rule).Rule)
-			}
-		}
-	}
+	rules = append(rules, t.lines.Asking(line)...)
 	slices.Sort(rules)
 	return slices.Compact(rules)
-}
-
-// origin is the place of a rule of the layer, or of what it says of commands
-// that none speaks of.
-func (s shell) origin(rule string) policies.Origin {
-	if i, err := strconv.Atoi(rule); err == nil && i < len(s.layer.Rules) {
-		return s.layer.Rules[i].At
-	}
-	at := s.layer.UnlistedAt
-	if at.File == "" && len(s.layer.Rules) > 0 {
-		at = s.layer.Rules[0].At
-	}
-	return policies.Origin{Layer: s.layer.Layer, File: at.File, Line: at.Line, Column: at.Column, Rule: AnyCommand}
-}
-
-func (s shell) judge(command string) policies.Decision {
-	got := s.rules.Judge(command)
-	d := policies.Decision{
-		Verdict: got.Verdict, Code: policies.CodeDenyRule, Reason: got.Reason, Remedy: policies.Remedy(s.layer.Layer),
-		By: s.origin(got.Rule),
-	}
-	if d.Reason == "" {
-		d.Reason = "a rule for commands"
-	}
-	if got.Part != "" && got.Part != command {
-		d.Reason += fmt.Sprintf(" (%s)", got.Part)
-	}
-	return d
 }
