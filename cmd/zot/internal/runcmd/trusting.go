@@ -182,8 +182,10 @@ func extensionLines(c *discovery.Candidate, ext trust.Extension, change trust.Ch
 	if held := workspace.Enforced(c, ext.Permissions); len(held) > 0 {
 		lines = append(lines, "  held to that by "+strings.Join(held, ", "))
 	}
-	for _, u := range workspace.Unenforced(c, ext.Permissions) {
-		lines = append(lines, "  not enforced here: "+u)
+	if b := g.Bound(c); b != nil {
+		for _, u := range b.Subject().Unenforced {
+			lines = append(lines, "  not enforced here: "+u)
+		}
 	}
 	return lines
 }

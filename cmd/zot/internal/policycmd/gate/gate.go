@@ -20,6 +20,7 @@ import (
 	"github.com/patriceckhart/zot/policies/tree"
 	"github.com/patriceckhart/zot/policies/trust"
 	"github.com/patriceckhart/zot/runtime/extension/discovery"
+	"github.com/patriceckhart/zot/runtime/extension/manifest"
 )
 
 // Options say what to look at.
@@ -137,10 +138,31 @@ func (g *Gate) bind(c *discovery.Candidate) *policies.Bound {
 	if b.Load().Allowed() {
 		rights = b.Reach()
 	}
-	if s.Unenforced = g.opts.Unenforced(c, rights); len(s.Unenforced) > 0 {
+	s.Unenforced = append(g.opts.Unenforced(c, rights), unheld(c, b.NamedLimits(), rights)...)
+	if len(s.Unenforced) > 0 {
 		b = g.Set.Bind(s)
 	}
 	return b
+}
+
+// unheld lists the limits that somebody names for a process and that no system
+// holds it to. What nobody names is not worth a word.
+func unheld(c *discovery.Candidate, named policies.Limits, rights *policies.Grant) []string {
+	if c.Manifest.Transport != manifest.Subprocess || c.Manifest.Exec == "" {
+		return nil
+	}
+	var out []string
+	add := func(is bool, name, why string) {
+		if is {
+			out = append(out, "limits."+name+": "+why)
+		}
+	}
+	add(named.DataDir > 0, "dataDir", "the folder of a process is not measured")
+	add(named.CPUPerCall > 0, "cpuPerCall", "what a process computes is not measured")
+	add(named.Processes > 0, "processes", "a process is not kept from starting others by their number")
+	add(named.Memory > 0 && rights.All, "memory", "a process with all rights of its user is not bounded by the system")
+	add(named.OpenFiles > 0 && rights.All, "openFiles", "a process with all rights of its user is not bounded by the system")
+	return out
 }
 
 // Sections collects the policy of all layers.
