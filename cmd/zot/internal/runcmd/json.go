@@ -31,9 +31,14 @@ func (j *jsonWriter) handle(e event.Event) {
 }
 
 func (j *jsonWriter) write(e rpcproto.Event) {
-	line, err := rpcproto.EncodeEvent(e)
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.put(e)
+}
+
+// put is write for those who hold j.mu.
+func (j *jsonWriter) put(e rpcproto.Event) {
+	line, err := rpcproto.EncodeEvent(e)
 	switch e.(type) {
 	case rpcproto.Error:
 		j.failed = true
@@ -54,37 +59,35 @@ func (j *jsonWriter) write(e rpcproto.Event) {
 	}
 }
 
-func (j *jsonWriter) state() (failed, done bool, err error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.failed, j.done, j.err
-}
-
 // prompt passes on the events of the one prompt there is: its done is the last
 // line, whatever an extension still has to say.
 func (j *jsonWriter) prompt(e event.Event) {
-	if _, done, _ := j.state(); !done {
-		j.handle(e)
+	out, ok := wire.FromEvent(e)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if ok && !j.done {
+		j.put(out)
 	}
 }
 
 // finish writes what has not been said of a run that ended with err, and
-// returns what went wrong.
+// returns what went wrong. Nothing comes between an error and the end.
 func (j *jsonWriter) finish(err error) error {
-	failed, done, broken := j.state()
-	if broken != nil {
-		return broken
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.err != nil {
+		return j.err
 	}
-	if err != nil && !failed {
-		j.write(rpcproto.Error{Message: err.Error()})
+	if err != nil && !j.failed {
+		j.put(rpcproto.Error{Message: err.Error()})
 	}
-	if !done {
-		j.write(rpcproto.Done{})
+	if !j.done {
+		j.put(rpcproto.Done{})
 	}
-	if _, _, broken = j.state(); broken != nil {
-		return broken
-	}
-	if err != nil {
+	switch {
+	case j.err != nil:
+		return j.err
+	case err != nil:
 		return &exit.Error{Code: exit.CodeOf(err), Err: err, Silent: true}
 	}
 	return nil
