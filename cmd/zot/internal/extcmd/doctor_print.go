@@ -22,7 +22,7 @@ func (r report) print(s *iostreams.Streams) error {
 		}
 	}
 	for _, text := range r.Notes {
-		b.WriteString("\nnote: " + printableLines(text) + "\n")
+		b.WriteString("\nnote: " + iostreams.Printable(text) + "\n")
 	}
 	verdict := "all is well"
 	if r.Wrong > 0 {
@@ -45,7 +45,7 @@ func (d diagnosis) print(b *strings.Builder, s *iostreams.Streams) {
 	line := func(key, text string) {
 		if text != "" {
 			// What goes on below is set in, so that it cannot pass for a line of ours.
-			text = strings.ReplaceAll(strings.TrimRight(printableLines(text), "\n"), "\n", "\n    ")
+			text = strings.ReplaceAll(strings.TrimRight(iostreams.Printable(text), "\n"), "\n", "\n    ")
 			fmt.Fprintf(b, "  %s: %s\n", key, text)
 		}
 	}
@@ -82,13 +82,6 @@ func (d diagnosis) print(b *strings.Builder, s *iostreams.Streams) {
 	for _, text := range d.Notes {
 		line("note", text)
 	}
-}
-
-func times(n int) string {
-	if n == 1 {
-		return "once"
-	}
-	return fmt.Sprintf("%d times", n)
 }
 
 func (d diagnosis) printStart(line func(key, text string)) {

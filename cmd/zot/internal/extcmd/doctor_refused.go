@@ -48,3 +48,10 @@ func (r refusedRight) String() string {
 	}
 	return text
 }
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}

@@ -143,17 +143,7 @@ func (c *command) installOptions(w *workspace.Workspace) install.Options {
 
 // note tells the user something that is no part of the answer.
 func (c *command) note(format string, args ...any) {
-	fmt.Fprintf(c.Streams.Err, "%s\n", printableLines(fmt.Sprintf(format, args...)))
-}
-
-// printableLines is text with its line breaks and without what would move a
-// terminal's cursor: names and descriptions come from strangers.
-func printableLines(text string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		lines[i] = schemas.Printable(line)
-	}
-	return strings.Join(lines, "\n")
+	fmt.Fprintf(c.Streams.Err, "%s\n", iostreams.Printable(fmt.Sprintf(format, args...)))
 }
 
 // confirm asks, unless --yes said it already.

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/patriceckhart/zot/cmd/zot/internal/exit"
+	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
 	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
 	"github.com/patriceckhart/zot/runtime/extension/discovery"
 	"github.com/patriceckhart/zot/runtime/extension/install"
@@ -53,7 +54,7 @@ func (c *command) install(ctx context.Context, source string) error {
 	if c.json {
 		return c.Streams.WriteJSON(result)
 	}
-	fmt.Fprintln(c.Streams.Out, printableLines(strings.TrimSpace("installed "+result.Name+" "+result.Version)+" in "+result.Dir))
+	fmt.Fprintln(c.Streams.Out, iostreams.Printable(strings.TrimSpace("installed "+result.Name+" "+result.Version)+" in "+result.Dir))
 	c.note("it is there the next time zot starts; in a running one type /reload-ext")
 	c.saysNo(w, result.Name)
 	return nil
@@ -195,7 +196,7 @@ func (c *command) updatable(w *workspace.Workspace, names []string) ([]*discover
 
 func (c *command) sayUpdate(before *discovery.Candidate, r install.Result) {
 	if !r.Changed {
-		fmt.Fprintln(c.Streams.Out, printableLines(r.Name+" "+r.Note))
+		fmt.Fprintln(c.Streams.Out, iostreams.Printable(r.Name+" "+r.Note))
 		return
 	}
 	was, is := "", r.Version
@@ -205,5 +206,5 @@ func (c *command) sayUpdate(before *discovery.Candidate, r install.Result) {
 	if commit := r.Origin.ShortCommit(); commit != "" {
 		is = strings.TrimSpace(is + " (" + commit + ")")
 	}
-	fmt.Fprintln(c.Streams.Out, printableLines(fmt.Sprintf("updated %s from %s to %s", r.Name, cell(was), cell(is))))
+	fmt.Fprintln(c.Streams.Out, iostreams.Printable(fmt.Sprintf("updated %s from %s to %s", r.Name, cell(was), cell(is))))
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
 	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
 	"github.com/patriceckhart/zot/runtime/extension/discovery"
 	"github.com/patriceckhart/zot/runtime/extension/install"
@@ -169,7 +170,7 @@ func (r row) shortSource() string {
 func (r row) why() string {
 	text := ""
 	if r.State != discovery.Load {
-		text = printableLines(fmt.Sprintf("%s (%s) does not load: %s", r.Name, r.Scope, r.Reason)) + "\n"
+		text = iostreams.Printable(fmt.Sprintf("%s (%s) does not load: %s", r.Name, r.Scope, r.Reason)) + "\n"
 	}
 	if err := r.candidate.Err; err != nil {
 		text += indent(shown(err))

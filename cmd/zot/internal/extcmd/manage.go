@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
 	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
 	"github.com/patriceckhart/zot/policies/lock"
 	"github.com/patriceckhart/zot/runtime/extension/discovery"
@@ -51,7 +52,7 @@ func (c *command) remove(name string) error {
 	if err := install.Remove(w.Home.Dir(), candidate); err != nil {
 		return err
 	}
-	fmt.Fprintln(c.Streams.Out, printableLines("removed "+candidate.Name+" from "+candidate.Dir))
+	fmt.Fprintln(c.Streams.Out, iostreams.Printable("removed "+candidate.Name+" from "+candidate.Dir))
 	return nil
 }
 
@@ -98,7 +99,7 @@ func (c *command) switchTo(name string, on bool) error {
 	case candidate.Scope == discovery.ScopeProject:
 		text += ", for you in this project"
 	}
-	fmt.Fprintln(c.Streams.Out, printableLines(text))
+	fmt.Fprintln(c.Streams.Out, iostreams.Printable(text))
 	if on {
 		c.saysNo(w, candidate.Name)
 	}
@@ -126,7 +127,7 @@ func pinned(w *workspace.Workspace, c *discovery.Candidate) bool {
 func indent(text string) string {
 	var b strings.Builder
 	for _, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
-		b.WriteString("    " + printableLines(line) + "\n")
+		b.WriteString("    " + iostreams.Printable(line) + "\n")
 	}
 	return b.String()
 }

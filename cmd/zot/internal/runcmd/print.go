@@ -16,7 +16,6 @@ import (
 	"github.com/patriceckhart/zot/runtime/event"
 	"github.com/patriceckhart/zot/runtime/host"
 	"github.com/patriceckhart/zot/runtime/message"
-	"github.com/patriceckhart/zot/schemas"
 )
 
 // printer shows a run without a terminal: answers on standard output, all else
@@ -98,11 +97,8 @@ func (p *printer) aside(e event.Event) {
 // reading direction is shown for what it is.
 func (p *printer) say(format string, args ...any) {
 	p.endLine()
-	lines := strings.Split(fmt.Sprintf(format, args...), "\n")
-	for i, line := range lines {
-		lines[i] = schemas.Printable(line)
-	}
-	fmt.Fprintln(p.s.Err, strings.Join(lines, "\n  "))
+	text := iostreams.Printable(fmt.Sprintf(format, args...))
+	fmt.Fprintln(p.s.Err, strings.ReplaceAll(text, "\n", "\n  "))
 }
 
 // write shows a piece of an answer as it arrives.
