@@ -5,10 +5,14 @@ import (
 	"strings"
 )
 
-// Decides lists the folders, by name and with slashes, in which zot finds what
-// a session is to load: those of its own, and those of other programs with
-// skills. Wherever one is put, a session that is started there reads it.
-var Decides = []string{".zot", ".claude/skills", ".agents/skills"}
+// Skills lists the folders of other programs, by name and with slashes, in which
+// zot finds skills of a project.
+var Skills = []string{".claude/skills", ".agents/skills"}
+
+// Decides lists the folders in which zot finds what a session is to load: those
+// of its own, and [Skills]. Wherever one is put, a session that is started there
+// reads it.
+var Decides = append([]string{".zot"}, Skills...)
 
 // InDeciding tells whether a real path is one of [Decides], or in one, at
 // whatever place and in whatever spelling.

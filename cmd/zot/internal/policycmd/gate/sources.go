@@ -20,7 +20,7 @@ func (g *Gate) sources() trust.Sources {
 		s.Files = append(s.Files, path.Join(dir, systemprompt.FileName))
 	}
 	for _, dir := range g.ends() {
-		for _, folder := range paths.Decides[1:] { // its .zot is looked at anyway
+		for _, folder := range paths.Skills {
 			s.Texts = append(s.Texts, path.Join(dir, folder))
 		}
 	}
