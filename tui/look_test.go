@@ -134,9 +134,11 @@ func TestCopy(t *testing.T) {
 	})
 }
 
-func TestFilesAfterAnAt(t *testing.T) {
+// folder makes a folder with files, by their names with slashes.
+func folder(t *testing.T, files map[string]string) string {
+	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"main.go": "", "src/deep/model.go": "", "out/built.go": "", ".gitignore": "out/\n*.log\n!keep.log\n", "x.log": "", "keep.log": ""} {
+	for name, text := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -145,6 +147,11 @@ func TestFilesAfterAnAt(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	return dir
+}
+
+func TestFilesAfterAnAt(t *testing.T) {
+	dir := folder(t, map[string]string{"main.go": "", "src/deep/model.go": "", "out/built.go": "", ".gitignore": "out/\n*.log\n!keep.log\n", "x.log": "", "keep.log": ""})
 	rt := tuitest.New()
 	rt.St.Cwd = dir
 	on(t, rt, func(d *tuitest.Driver) {
@@ -166,16 +173,7 @@ func TestFilesAfterAnAt(t *testing.T) {
 }
 
 func TestSessionFilesAfterImport(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{"notes.md", "old.zotsession", "kept/talk.jsonl"} {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	dir := folder(t, map[string]string{"notes.md": "", "old.zotsession": "", "kept/talk.jsonl": ""})
 	rt := tuitest.New()
 	rt.St.Cwd = dir
 	on(t, rt, func(d *tuitest.Driver) {

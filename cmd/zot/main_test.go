@@ -81,11 +81,20 @@ const waitTime = 5 * time.Minute
 
 // await waits for a condition.
 func await(ts *testscript.TestScript, holds func() bool, failure string, args ...any) {
-	for end := time.Now().Add(waitTime); !holds(); time.Sleep(5 * time.Millisecond) {
+	if !within(waitTime, holds) {
+		ts.Fatalf(failure, args...)
+	}
+}
+
+// within looks again and again whether a condition holds that nobody tells of, as
+// it is about another process or a file, and reports whether it did in that time.
+func within(most time.Duration, holds func() bool) bool {
+	for end := time.Now().Add(most); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			ts.Fatalf(failure, args...)
+			return false
 		}
 	}
+	return true
 }
 
 type serverKey struct{}

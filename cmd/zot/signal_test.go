@@ -152,10 +152,8 @@ func launchZot(t *testing.T, dir string, srv *providertest.Server, args ...strin
 // waitUntil waits for what happens in a program, for a minute at most.
 func waitUntil(t *testing.T, what string, happened func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !happened(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s did not come within a minute", what)
-		}
+	if !within(time.Minute, happened) {
+		t.Fatalf("%s did not come within a minute", what)
 	}
 }
 
