@@ -20,8 +20,9 @@ type Options struct {
 	Dirs []string
 	// Bundles are the skills of extensions, in the extensions' order of rank.
 	Bundles []Bundle
-	// Admit, if not nil, is asked about each file of a skill in a folder: one that its user has not approved is left
-	// out as if it were not there. Nobody asks about bundles, nor about built-ins.
+	// Admit, if not nil, is asked about each file of a skill in a folder: one that
+	// is not admitted is left out as if it were not there. Nobody asks about
+	// bundles, nor about built-ins.
 	Admit func(path string, from Source) bool
 	// SkipBuiltin leaves out the skills of the program.
 	SkipBuiltin bool

@@ -52,7 +52,8 @@ func execute(ctx context.Context, args []string, streams *iostreams.Streams) err
 }
 
 // notify returns a context that ends with the first SIGINT, SIGTERM or SIGHUP,
-// which is its cause as a *exit.SignalError, and a function that says which came. A second SIGINT leaves at once.
+// which is its cause as a *exit.SignalError, and a function that says which came.
+// A second SIGINT leaves at once.
 func notify() (ctx context.Context, caught func() os.Signal, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 4)
@@ -80,7 +81,8 @@ func notify() (ctx context.Context, caught func() os.Signal, stop func()) {
 	}, func() { signal.Stop(signals); cancel(nil) }
 }
 
-// report prints an error, which may quote a stranger, and returns the exit code that it stands for.
+// report prints an error, which may quote a stranger, and returns the exit code
+// that it stands for.
 func report(err error, s *iostreams.Streams) int {
 	if err == nil {
 		return exit.OK
