@@ -11,7 +11,7 @@ func reserve(most uint64) region {
 	if most == 0 {
 		return region{}
 	}
-	const flags = unix.MAP_PRIVATE | unix.MAP_ANON | unix.MAP_NORESERVE
+	const flags = unix.MAP_PRIVATE | unix.MAP_ANON | mapNoReserve
 	mapped, err := unix.Mmap(-1, 0, int(most), unix.PROT_READ|unix.PROT_WRITE, flags)
 	if err != nil {
 		return region{} // the guest's memory then cannot grow, nor it start
