@@ -112,6 +112,14 @@ func snapshot(t *testing.T, dir string) []string {
 	return lines
 }
 
+// unchanged says what the guest's attempt did to a world, if anything.
+func unchanged(t *testing.T, attempt, world string, before []string) {
+	t.Helper()
+	if after := snapshot(t, world); !cmp.Equal(before, after) {
+		t.Fatalf("%s changed something (-before +after):\n%s", attempt, cmp.Diff(before, after))
+	}
+}
+
 func read(path string) request { return request{Op: "open", Path: path, Follow: true, Rights: canRead} }
 
 func list(path string) request {
@@ -123,8 +131,7 @@ func write(path string, oflags uint16) request {
 }
 
 // attacks are what a guest may try, and the error in a writable and in a
-// read-only mount. Each is tried in a world of its own, which must be the
-// same afterwards, jail and all.
+// read-only mount. After each of them the world must be the same, jail and all.
 var attacks = []struct {
 	name     string
 	ask      request
@@ -171,6 +178,8 @@ var attacks = []struct {
 	{"symbolic link outside", request{Op: "symlink", Path: "made", To: "../outside/secret"}, eperm, erofs, ""},
 	{"symbolic link, absolute", request{Op: "symlink", Path: "made", To: "/etc/passwd"}, eperm, erofs, ""},
 	{"symbolic link inside", request{Op: "symlink", Path: "made", To: "plain"}, eperm, erofs, ""},
+	{"symbolic link far up", request{Op: "symlink", Path: "made", To: "../../../../../etc/passwd"}, eperm, erofs, ""},
+	{"reading through the one just made", read("made"), enoent, enoent, "root"},
 	{"FIFO for reading", read("fifo"), eperm, eperm, ""},
 	{"FIFO for writing", write("fifo", 0), eperm, erofs, ""},
 	{"socket", read("socket"), eperm, eperm, ""},
@@ -208,9 +217,7 @@ func TestTheOutsideIsOutOfReach(t *testing.T) {
 					if attack.sometext != "" && strings.Contains(got.Text, attack.sometext) {
 						t.Errorf("%s: got hold of %q", attack.name, got.Text)
 					}
-					if after := snapshot(t, world); !cmp.Equal(before, after) {
-						t.Fatalf("%s changed something (-before +after):\n%s", attack.name, cmp.Diff(before, after))
-					}
+					unchanged(t, attack.name, world, before)
 				}
 			})
 		})
@@ -272,16 +279,26 @@ func TestPlainUseOfAMount(t *testing.T) {
 }
 
 func TestNothingIsMountedUnasked(t *testing.T) {
+	world := makeWorld(t)
+	before := snapshot(t, world)
+	here := strings.TrimPrefix(world, "/") + "/outside"
 	bothIsolations(t, func(t *testing.T, o Options) {
 		conn := startLab(t, o)
 		for _, tried := range []request{
-			read("etc/passwd"), read("../etc/passwd"), write("tmp/made", oCreate), write("made", oCreate),
+			read("etc/passwd"), read("../etc/passwd"), read(here + "/secret"), write(here+"/victim", oTruncate), write(here+"/made", oCreate),
+			write("tmp/made", oCreate), write("made", oCreate),
 			{Op: "mkdir", Path: "made"}, {Op: "symlink", Path: "made", To: "/etc"}, {Op: "stat", Path: "etc"},
-			{Op: "rename", Path: "etc/passwd", To: "made"}, {Op: "unlink", Path: "etc/passwd"}, {Op: "rmdir", Path: "etc"},
-			{Op: "link", Path: "etc/passwd", To: "made"}, {Op: "times", Path: "etc/passwd"}, {Op: "readlink", Path: "etc"},
+			{Op: "rename", Path: here + "/victim", To: "made"}, {Op: "unlink", Path: here + "/victim"}, {Op: "rmdir", Path: here + "/dir"},
+			{Op: "link", Path: here + "/secret", To: "made"}, {Op: "times", Path: here + "/victim"}, {Op: "readlink", Path: "etc"},
 		} {
 			if got := do(t, conn, tried); got.Errno != eperm || got.Text != "" {
 				t.Errorf("%s %s: error %d, want %d: %q", tried.Op, tried.Path, got.Errno, eperm, got.Text)
+			}
+			unchanged(t, tried.Op, world, before)
+		}
+		for _, made := range []string{"/made", "/tmp/made"} {
+			if _, err := os.Lstat(made); err == nil {
+				t.Errorf("%s is there", made)
 			}
 		}
 		if got := do(t, conn, list(".")); got.Errno != ok || strings.Contains(got.Text, "etc") {

@@ -21,6 +21,9 @@ type request struct {
 	Oflags  uint16 `json:"oflags,omitempty"`
 	Fdflags uint16 `json:"fdflags,omitempty"`
 	Rights  uint64 `json:"rights,omitempty"`
+	Dir     int32  `json:"dir,omitempty"`  // which mount Path is in
+	Dir2    int32  `json:"dir2,omitempty"` // and To, where it is a path
+	Then    string `json:"then,omitempty"` // what to do to the open file
 }
 
 type response struct {
