@@ -17,6 +17,7 @@ import (
 	"github.com/patriceckhart/zot/runtime/extension/extensiontest"
 	"github.com/patriceckhart/zot/transports"
 	"github.com/patriceckhart/zot/transports/subprocess"
+	"github.com/patriceckhart/zot/transports/wasi"
 )
 
 // role makes the test binary play an extension in a process of its own.
@@ -26,6 +27,9 @@ const role = "ZOT_TEST_ROLE"
 const killed = 137
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == wasi.RunnerArg {
+		os.Exit(wasi.RunnerMain(os.Args[2:]))
+	}
 	switch os.Getenv(role) {
 	case "":
 		os.Exit(m.Run())
