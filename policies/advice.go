@@ -31,7 +31,7 @@ func LockCommand(scope Scope) string {
 // lock says it comes from.
 func Relock(scope Scope, source, name string) string {
 	back := "put back the files that were pinned"
-	if dir, ok := strings.CutPrefix(source, "vendored:"); ok {
+	if dir, ok := strings.CutPrefix(source, vendored); ok {
 		back = "bring back what was pinned, with git checkout " + dir
 	}
 	return "look at what changed, then pin it with " + LockCommand(scope) + " --update " + name + ", or " + back

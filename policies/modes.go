@@ -338,6 +338,10 @@ func (r *row) confinement() {
 		r.warn(CodeCannotEnforce, "%s", reason)
 		return
 	}
+	if uint8(r.b.set.enforce) > uint8(r.mode()) {
+		r.wantBy(r.b.set.enforceAt, verdict, CodeCannotEnforce, reason, remedy)
+		return
+	}
 	r.want(verdict, CodeCannotEnforce, reason, remedy)
 }
 

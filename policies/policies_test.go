@@ -195,8 +195,8 @@ func TestModes(t *testing.T) {
 func TestEnforceAndTrustNever(t *testing.T) {
 	s := installed
 	s.Unenforced = []string{"net.connect"}
-	want(t, "ask", load(t, layers{policies.Project: `{"enforce": "ask"}`}).Bind(s).Load(), "ask ZP050")
-	want(t, "require", load(t, layers{policies.Env: `{"enforce": "require"}`}).Bind(s).Load(), "deny ZP050")
+	want(t, "ask", load(t, layers{policies.Project: `{"enforce": "ask"}`}).Bind(s).Load(), "ask ZP050 project project.json:1:2 enforce")
+	want(t, "require", load(t, layers{policies.Env: `{"enforce": "require"}`}).Bind(s).Load(), "deny ZP050 env")
 	never := load(t, layers{policies.User: `{"trust": {"project": "never"}}`})
 	want(t, "never", never.Bind(vendored(t, `{}`)).Load(), "deny ZP010 user user.json:1:12 trust.project")
 }
@@ -515,6 +515,21 @@ func TestSources(t *testing.T) {
 		set := load(t, layers{policies.User: `{"unlisted": "deny", "rules": [{"decision": "allow", "match": {"source": "` + tt.pattern + `"}}]}`})
 		if got := set.Bind(installed).Load().Allowed(); got != tt.want {
 			t.Errorf("%s: got %t", tt.pattern, got)
+		}
+	}
+	for _, tt := range []struct {
+		pattern, source string
+		want            bool
+	}{
+		{"vendored:**", "vendored:.zot/extensions/todo", true}, {"vendored:.zot/**", "vendored:.zot/extensions/todo", true},
+		{"vendored:*", "vendored:.zot/extensions/todo", false}, {"vendored:*/*/todo", "vendored:.zot/extensions/todo", true},
+		{"vendored:tools/**", "vendored:.zot/extensions/todo", false}, {"vendored:**", "path:/home/u/todo", false},
+	} {
+		s := installed
+		s.Source = tt.source
+		set := load(t, layers{policies.User: `{"rules": [{"decision": "deny", "match": {"source": "` + tt.pattern + `"}}]}`})
+		if got := !set.Bind(s).Load().Allowed(); got != tt.want {
+			t.Errorf("%s about %s: got %t", tt.pattern, tt.source, got)
 		}
 	}
 }

@@ -177,7 +177,8 @@ func (th throw) answer(sections []policies.Section) (answer, *policies.Set, *pol
 	set := policies.Load(sections)
 	b := set.Bind(th.subject)
 	m, _ := set.Mode()
-	return answer{b.Load().Verdict, b.Use(th.question.c, th.question.v).Verdict, m, set.Enforce(), set.Audit(), len(set.Requirements())}, set, b
+	kept, _ := set.Audit()
+	return answer{b.Load().Verdict, b.Use(th.question.c, th.question.v).Verdict, m, set.Enforce(), kept, len(set.Requirements())}, set, b
 }
 
 func TestProperties(t *testing.T) {

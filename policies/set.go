@@ -144,10 +144,12 @@ type Set struct {
 	// whether somebody is there.
 	Headless bool
 
-	mode    Mode
-	modeAt  Origin
-	enforce Enforce
-	audit   Audit
+	mode      Mode
+	modeAt    Origin
+	enforce   Enforce
+	enforceAt Origin
+	audit     Audit
+	auditAt   Origin
 
 	skillTools   SkillTools
 	skillToolsAt Origin
@@ -166,8 +168,12 @@ func Load(sections []Section) *Set {
 		if l.mode > set.mode {
 			set.mode, set.modeAt = l.mode, l.modeAt
 		}
-		set.enforce = max(set.enforce, l.enforce)
-		set.audit = max(set.audit, l.audit)
+		if l.enforce > set.enforce {
+			set.enforce, set.enforceAt = l.enforce, l.enforceAt
+		}
+		if l.audit > set.audit {
+			set.audit, set.auditAt = l.audit, l.auditAt
+		}
 		if l.skillTools > set.skillTools {
 			set.skillTools, set.skillToolsAt = l.skillTools, l.skillToolsAt
 		}
@@ -181,8 +187,8 @@ func (s *Set) Mode() (Mode, Origin) { return s.mode, s.modeAt }
 // Enforce is the strictest value of enforce that a layer names.
 func (s *Set) Enforce() Enforce { return s.enforce }
 
-// Audit is the strictest value of audit that a layer names.
-func (s *Set) Audit() Audit { return s.audit }
+// Audit is the strictest value of audit that a layer names, and who names it.
+func (s *Set) Audit() (Audit, Origin) { return s.audit, s.auditAt }
 
 // SkillTools is the strictest value of skillTools that a layer names, and who
 // names it.

@@ -7,6 +7,9 @@ import (
 	"strings"
 )
 
+// vendored begins the source of what lies in the project itself.
+const vendored = "vendored:"
+
 // NormalizeSource brings the many spellings of one source to one: the scheme
 // and host in lower case, no user name that says nothing ("git@"), no default
 // port, no ".git", no doubled or trailing slashes, no escapes that need not be.
@@ -28,7 +31,7 @@ func NormalizeSource(text string) (string, error) {
 	}
 	text, _, _ = strings.Cut(text, "#") // a ref says which version, not where from
 	switch {
-	case strings.HasPrefix(text, "path:"), strings.HasPrefix(text, "vendored:"):
+	case strings.HasPrefix(text, "path:"), strings.HasPrefix(text, vendored):
 		scheme, rest, _ := strings.Cut(text, ":")
 		return cleanLocal(scheme, rest)
 	case strings.HasPrefix(text, "/"):
@@ -121,6 +124,10 @@ func normalizePattern(text string) (string, error) {
 			return "", fmt.Errorf("source %q: a star stands for a part of the path, not of the host", text)
 		}
 	}
+	scheme := ""
+	if strings.HasPrefix(text, vendored) {
+		scheme, text = vendored, strings.TrimPrefix(text, vendored)
+	}
 	segments := strings.Split(text, "/")
 	for i, seg := range segments {
 		switch {
@@ -132,7 +139,7 @@ func normalizePattern(text string) (string, error) {
 			return "", fmt.Errorf("source %q: * stands for one whole segment, ** for the tail", text)
 		}
 	}
-	norm, err := NormalizeSource(strings.Join(segments, "/"))
+	norm, err := NormalizeSource(scheme + strings.Join(segments, "/"))
 	if err != nil {
 		return "", err
 	}
@@ -141,6 +148,13 @@ func normalizePattern(text string) (string, error) {
 
 // matchSource compares a normalized source to a normalized pattern.
 func matchSource(pattern, source string) bool {
+	if inside, ok := strings.CutPrefix(pattern, vendored); ok {
+		folder, ok := strings.CutPrefix(source, vendored)
+		if !ok {
+			return false
+		}
+		pattern, source = "/"+inside, "/"+folder
+	}
 	if head, ok := strings.CutSuffix(pattern, "/**"); ok {
 		n := strings.Count(head, "/")
 		parts := strings.SplitN(source, "/", n+2)

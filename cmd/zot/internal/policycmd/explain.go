@@ -83,7 +83,7 @@ func explainOne(p *place, ext *discovery.Candidate, use string) (explanation, er
 	x.Mode, x.ModeBy = p.gate.Set.Mode()
 	x.SwitchedOff = p.SwitchedOff(ext)
 	if use == "" {
-		x.Decision = b.ExplainLoad()
+		x.Decision = p.gate.ExplainLoad(ext)
 		return x, nil
 	}
 	capability, value, ok := policies.ParseUse(use)

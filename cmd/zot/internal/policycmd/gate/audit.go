@@ -13,7 +13,7 @@ import (
 // openLog opens the log of decisions where the policy demands one: whether it
 // can be written then decides about loading.
 func (g *Gate) openLog() {
-	if g.Set.Audit() == policies.AuditRequired {
+	if kept, _ := g.Set.Audit(); kept == policies.AuditRequired {
 		g.log, g.LogErr = audit.Open(g.opts.Home)
 	}
 }
@@ -23,8 +23,9 @@ func (g *Gate) closed() (policies.Decision, bool) {
 	if g.LogErr == nil {
 		return policies.Decision{}, false
 	}
+	_, by := g.Set.Audit()
 	return policies.Decision{
-		Verdict: policies.Deny, Code: policies.CodeAuditSink, By: policies.Origin{Builtin: true},
+		Verdict: policies.Deny, Code: policies.CodeAuditSink, By: by,
 		Reason: "the policy demands a log of its decisions, and it cannot be written: " + g.LogErr.Error(),
 		Remedy: "make " + g.opts.Home.AuditFile() + " writable",
 	}, true
@@ -41,6 +42,17 @@ func (g *Gate) Load(c *discovery.Candidate) (policies.Decision, bool) {
 		return d, true
 	}
 	return b.Load(), true
+}
+
+// ExplainLoad is [Gate.Load] of a candidate that was judged, together with what
+// each layer says.
+func (g *Gate) ExplainLoad(c *discovery.Candidate) policies.Decision {
+	d := g.bound[keyOf(c)].ExplainLoad()
+	if closed, ok := g.closed(); ok {
+		closed.PerLayer = d.PerLayer
+		return closed
+	}
+	return d
 }
 
 // sink is the open log.
