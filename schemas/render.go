@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 
 	"github.com/rivo/uniseg"
 )
@@ -83,7 +84,9 @@ func Printable(s string) string {
 		case r == '\t' || r == '\n' || r == '\r':
 			b.WriteByte(' ')
 		case unprintable(r):
-			fmt.Fprintf(&b, `\u%04x`, r)
+			for _, unit := range utf16.Encode([]rune{r}) { // as JSON writes it
+				fmt.Fprintf(&b, `\u%04x`, unit)
+			}
 		default:
 			b.WriteRune(r)
 		}
@@ -91,10 +94,16 @@ func Printable(s string) string {
 	return b.String()
 }
 
-// unprintable reports control characters and invisible format characters, of
-// which the joiner that emoji need is let through.
+// unprintable reports control characters and those that nobody sees: format
+// characters, fillers and selectors of variants. Of these, what emoji need is let
+// through.
 func unprintable(r rune) bool {
-	const zeroWidthJoiner = '\u200d'
-	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != zeroWidthJoiner ||
-		r == '\u2028' || r == '\u2029' || r == unicode.ReplacementChar
+	const zeroWidthJoiner, asText, asEmoji = '\u200d', '\ufe0e', '\ufe0f'
+	switch r {
+	case zeroWidthJoiner, asText, asEmoji:
+		return false
+	case '\u2028', '\u2029', unicode.ReplacementChar:
+		return true
+	}
+	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
