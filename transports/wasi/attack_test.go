@@ -1,8 +1,11 @@
 package wasi
 
 import (
+	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -11,6 +14,7 @@ import (
 	"time"
 
 	"github.com/patriceckhart/zot/transports"
+	"github.com/patriceckhart/zot/transports/confine"
 )
 
 // resident is the memory that a process holds, and held at most, in bytes.
@@ -96,6 +100,24 @@ func TestOthersGoOnBesideMisdeeds(t *testing.T) {
 	}
 }
 
+// TestALoopBeforeTheProgram is in the function that a module names to be run
+// when it is loaded, before its program begins.
+func TestALoopBeforeTheProgram(t *testing.T) {
+	plain := string(program(loopForEver))
+	code := strings.LastIndex(plain, "\x0a")
+	module := []byte(plain[:code] + section(8, 0) + plain[code:])
+	bothIsolations(t, func(t *testing.T, o Options) {
+		o.Module = module
+		if exit := start(t, o).Stop(t.Context(), grace); exit.Signal == "" {
+			t.Errorf("stopped: %v", exit)
+		}
+		o.CallMax = 100 * time.Millisecond
+		if exit := awaitDone(t, start(t, o)); exit.Limit != "cpuPerCall" {
+			t.Errorf("left alone: %v, limit %q", exit, exit.Limit)
+		}
+	})
+}
+
 // TestARunnerOnlyReadsTheCache is about a guest that got out of WebAssembly: it
 // must not plant code for others.
 func TestARunnerOnlyReadsTheCache(t *testing.T) {
@@ -103,6 +125,56 @@ func TestARunnerOnlyReadsTheCache(t *testing.T) {
 	p := policyFor(o, "/cache/entry")
 	if !slices.Equal(p.Read, []string{"/cache/entry", "/ro"}) || !slices.Equal(p.Write, []string{"/rw"}) || p.Exec || len(p.TCP) > 0 {
 		t.Errorf("the walls of a runner: %+v", p)
+	}
+	if supported := confine.Supported(); !supported.Complete() {
+		t.Skipf("this system cannot enforce everything: %v", supported)
+	}
+	o = Options{Name: "guest", Cache: filepath.Join(t.TempDir(), "cache")}
+	runsFrom(t, o)
+	file := code(t, o.Cache)
+	before, err := os.ReadFile(file)
+	must(t, err)
+	out, err := exec.Command(ownBinary(), breakOut, file).CombinedOutput()
+	if got := string(out); err != nil || got != "read\n" {
+		t.Errorf("%v: within the walls of a runner it could: %q", err, got)
+	}
+	if after, err := os.ReadFile(file); err != nil || !bytes.Equal(before, after) || len(entries(t, filepath.Dir(file))) != 1 {
+		t.Errorf("the cache has changed: %v", err)
+	}
+}
+
+// breakOut is a role of this test's binary: it puts up the walls of a runner and
+// tries with the compiled code what a guest that broke out would.
+const breakOut = "__break-out"
+
+func init() {
+	roles[breakOut] = func(args []string) int {
+		file := args[0]
+		walls := policyFor(Options{MemPages: DefaultMemPages}, filepath.Dir(file))
+		if raceEnabled {
+			walls.DataLimit = 0 // the race detector takes more
+		}
+		if _, err := confine.Self(*walls); err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		for _, try := range []struct {
+			name string
+			do   func() error
+		}{
+			{"read", func() error { _, err := os.ReadFile(file); return err }},
+			{"overwrite", func() error { return os.WriteFile(file, []byte("planted"), 0o600) }},
+			{"add", func() error { return os.WriteFile(file+"-planted", nil, 0o600) }},
+			{"remove", func() error { return os.Remove(file) }},
+			{"move", func() error { return os.Rename(file, file+"-moved") }},
+			{"link", func() error { return os.Link(file, file+"-linked") }},
+			{"read beside", func() error { _, err := os.ReadDir(filepath.Join(filepath.Dir(file), "..", "..")); return err }},
+		} {
+			if try.do() == nil {
+				fmt.Println(try.name)
+			}
+		}
+		return 0
 	}
 }
 

@@ -66,6 +66,8 @@ func main() {
 			spin()
 		case "alloc":
 			alloc()
+		case "recurse":
+			sink = count(90)
 		case "alloc-once":
 			kept = append(kept, make([]byte, r.N))
 		}
@@ -118,6 +120,13 @@ func spin() {
 	for {
 		sink++
 	}
+}
+
+func count(n int) int {
+	if n < 2 {
+		return n
+	}
+	return count(n-1) + count(n-2)
 }
 
 var kept [][]byte
