@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -20,50 +21,85 @@ type Refused struct {
 	Capability policies.Capability `json:"capability"`
 	Value      string              `json:"value,omitempty"`
 	By         policies.Origin     `json:"by"`
+	Policy     string              `json:"-"`     // digest of the policy that refused it last
 	Count      int                 `json:"count"` // in how many runs, or for how many calls
 	Last       time.Time           `json:"last"`
 }
 
-// maxRefused bounds what is told of one extension.
-const maxRefused = 20
+// maxRefused bounds what is remembered of one extension, while the log is read.
+const maxRefused = 1000
 
-// RefusedTo lists what the log at path says was refused to an extension under a
-// policy of that digest, the latest first and 20 at most. Each right counts
-// once, however often it was tried. No log is no error; a line that cannot be
-// read is passed over, since [Verify] is for those.
-func RefusedTo(path, extension, policy string) ([]Refused, error) {
+// RefusedTo lists what the log at path, and the older files beside it, say was
+// refused to each of the extensions, the latest first. Each right counts once,
+// however often it was tried. No log is no error; a line that cannot be read is
+// passed over, since [Verify] is for those.
+func RefusedTo(path string, extensions ...string) (map[string][]Refused, error) {
+	all := map[string][]Refused{}
+	if len(extensions) == 0 {
+		return all, nil
+	}
+	var errs []error
+	for _, file := range files(path) {
+		errs = append(errs, refusedIn(file, extensions, all))
+	}
+	for _, found := range all {
+		slices.SortStableFunc(found, func(a, b Refused) int { return cmp.Compare(b.Last.UnixNano(), a.Last.UnixNano()) })
+	}
+	return all, errors.Join(errs...)
+}
+
+// aboutARight is in the line of every record that is about one.
+var aboutARight = []byte(`"capability":`)
+
+func refusedIn(path string, extensions []string, all map[string][]Refused) error {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil // another zot has begun a new one
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { _ = file.Close() }()
-	name, err := json.Marshal(extension)
-	if err != nil {
-		return nil, err
-	}
-	mark := append([]byte(`"extension":`), name...)
-	var found []Refused
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, maxLine)
 	for lines.Scan() {
 		var r Record
-		if !bytes.Contains(lines.Bytes(), mark) || json.Unmarshal(lines.Bytes(), &r) != nil {
+		if !bytes.Contains(lines.Bytes(), aboutARight) || json.Unmarshal(lines.Bytes(), &r) != nil {
 			continue
 		}
-		if r.Extension != extension || r.Policy != policy || r.Capability == "" || r.Verdict == policies.Allow {
+		if r.Verdict == policies.Allow || !slices.Contains(extensions, r.Extension) {
 			continue
 		}
-		same := func(o Refused) bool { return o.Code == r.Code && o.Capability == r.Capability && o.Value == r.Value }
-		if at := slices.IndexFunc(found, same); at >= 0 {
-			found[at].Count++
-			found[at].Last = r.Time
-			continue
-		}
-		found = append(found, Refused{Code: r.Code, Capability: r.Capability, Value: r.Value, By: r.By, Count: 1, Last: r.Time})
+		all[r.Extension] = withRefusal(all[r.Extension], r)
 	}
-	slices.SortStableFunc(found, func(a, b Refused) int { return cmp.Compare(b.Last.UnixNano(), a.Last.UnixNano()) })
-	return found[:min(len(found), maxRefused)], lines.Err()
+	return lines.Err()
+}
+
+func withRefusal(found []Refused, r Record) []Refused {
+	now := Refused{Code: r.Code, Capability: r.Capability, Value: r.Value, By: r.By, Policy: r.Policy, Count: 1, Last: r.Time}
+	same := func(o Refused) bool { return o.Capability == r.Capability && o.Value == r.Value }
+	if at := slices.IndexFunc(found, same); at >= 0 {
+		now.Count += found[at].Count
+		found[at] = now
+		return found
+	}
+	if len(found) >= maxRefused {
+		found = found[1:]
+	}
+	return append(found, now)
+}
+
+// files are the log at path and the older ones beside it, oldest first, as far
+// as they are there.
+func files(path string) (all []string) {
+	for i := Kept; i >= 0; i-- {
+		file := path
+		if i > 0 {
+			file = fmt.Sprintf("%s.%d", path, i)
+		}
+		if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+			all = append(all, file)
+		}
+	}
+	return all
 }

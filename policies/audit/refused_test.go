@@ -1,8 +1,11 @@
 package audit_test
 
 import (
-	"path/filepath"
+	"fmt"
+	"os"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/patriceckhart/zot/config/home"
 	"github.com/patriceckhart/zot/policies"
@@ -11,7 +14,7 @@ import (
 
 func TestRefusedTo(t *testing.T) {
 	h := home.Home(t.TempDir())
-	if found, err := audit.RefusedTo(filepath.Join(h.Dir(), "none"), "a", "p"); err != nil || found != nil {
+	if found, err := audit.RefusedTo(h.AuditFile(), "a"); err != nil || len(found) != 0 {
 		t.Errorf("no log: %v, %v", found, err)
 	}
 	log, err := audit.Open(h)
@@ -25,19 +28,30 @@ func TestRefusedTo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	put("a", "p", policies.Tools, "x", policies.Deny)
+	put("a", "another", policies.Tools, "old", policies.Deny)
+	put("a", "another", policies.Tools, "x", policies.Deny)
+	// The log goes on in a new file.
+	if err := os.Rename(h.AuditFile(), h.AuditFile()+".1"); err != nil {
+		t.Fatal(err)
+	}
 	put("a", "p", policies.Tools, "y", policies.Deny)
 	put("a", "p", policies.Tools, "x", policies.Deny)
 	put("a", "p", policies.Tools, "z", policies.Allow)
-	put("a", "another policy", policies.Tools, "old", policies.Deny)
-	put("ab", "p", policies.Tools, "not its own", policies.Deny)
+	put("ab", "p", policies.Tools, "not asked about", policies.Deny)
+	put("b", "p", policies.Tools, "x", policies.Ask)
 	put("a", "p", "", "", policies.Deny) // it did not load
 
-	found, err := audit.RefusedTo(h.AuditFile(), "a", "p")
-	if err != nil || len(found) != 2 {
-		t.Fatalf("%+v, %v", found, err)
+	all, err := audit.RefusedTo(h.AuditFile(), "a", "b", "c")
+	if err != nil {
+		t.Fatal(err)
 	}
-	if found[0].Value != "x" || found[0].Count != 2 || found[1].Value != "y" || found[1].Count != 1 {
-		t.Errorf("%+v", found)
+	var got []string
+	for _, extension := range []string{"a", "b", "c"} {
+		for _, r := range all[extension] {
+			got = append(got, fmt.Sprint(extension, " ", r.Value, " ", r.Count, " ", r.Policy))
+		}
+	}
+	if diff := cmp.Diff([]string{"a x 2 p", "a y 1 p", "a old 1 another", "b x 1 p"}, got); diff != "" || len(all) != 2 {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -1,11 +1,6 @@
 package audit
 
-import (
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-)
+import "errors"
 
 // A Chain is what [VerifyAll] found.
 type Chain struct {
@@ -21,14 +16,7 @@ type Chain struct {
 // the chain is broken.
 func VerifyAll(path string) (Chain, error) {
 	chain := Chain{Files: []string{}}
-	for i := Kept; i >= 0; i-- {
-		file := path
-		if i > 0 {
-			file = fmt.Sprintf("%s.%d", path, i)
-		}
-		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
+	for _, file := range files(path) {
 		n, last, err := verify(file, chain.Last, len(chain.Files) > 0)
 		chain.Files = append(chain.Files, file)
 		chain.Records += n

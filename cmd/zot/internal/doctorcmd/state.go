@@ -69,7 +69,7 @@ func (v *visit) trust(g *gate.Gate) {
 
 // extensions sums up what was found, and names what does not load.
 func (v *visit) extensions() {
-	plan, err := v.w.Extensions(nil, false, v.Version)
+	plan, g, err := v.w.Judge(nil, false, v.Version)
 	if err != nil {
 		return // said under policy
 	}
@@ -92,6 +92,26 @@ func (v *visit) extensions() {
 	v.add("found", Info, orElse(strings.Join(parts, ", "), "none"), "")
 	for _, c := range plan.Candidates {
 		v.extension(c)
+	}
+	v.refused(g, plan.Loading())
+}
+
+// refused names those that were refused something, in a line each.
+func (v *visit) refused(g *gate.Gate, loading []*discovery.Candidate) {
+	all, err := g.Refused(loading...)
+	if err != nil {
+		v.add("log", Wrong, "what was refused to extensions is not known in full: "+err.Error(), "zot policy audit says whether the log of decisions is whole")
+	}
+	for _, c := range loading {
+		r := all[c.Name]
+		if len(r) == 0 {
+			continue
+		}
+		value := "was refused " + strings.TrimSpace(string(r[0].Capability)+" "+r[0].Value)
+		if len(r) > 1 {
+			value += fmt.Sprintf(", and %d more", len(r)-1)
+		}
+		v.add(c.Name, Hint, value, "zot ext doctor "+c.Name)
 	}
 }
 

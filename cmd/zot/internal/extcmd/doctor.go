@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/patriceckhart/zot/cmd/zot/internal/exit"
+	"github.com/patriceckhart/zot/cmd/zot/internal/policycmd/gate"
 	"github.com/patriceckhart/zot/cmd/zot/internal/runcmd"
 	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
 	"github.com/patriceckhart/zot/runtime/extension/discovery"
@@ -192,7 +193,7 @@ type diagnosis struct {
 	Unenforced    []string           `json:"unenforced,omitempty"`
 	Warnings      []string           `json:"warnings,omitempty"`
 	Notes         []string           `json:"notes,omitempty"`
-	Refused       []refusedRight     `json:"refused,omitempty"` // by the policy, in this run and before
+	Refused       []gate.Refusal     `json:"refused,omitempty"` // by the policy, in this run and before
 	faultText     string             // the faults with the lines that they are in
 	alive         bool
 	warningFaults bool // the faults do not keep it from loading

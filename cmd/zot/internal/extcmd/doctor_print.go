@@ -71,7 +71,7 @@ func (d diagnosis) print(b *strings.Builder, s *iostreams.Streams) {
 		line("not enforced here", wall)
 	}
 	for _, r := range d.Refused {
-		line("refused", r.String())
+		line("refused", refusedText(r))
 	}
 	for _, text := range d.Warnings {
 		line("warning", text)

@@ -10,7 +10,6 @@ import (
 	"github.com/patriceckhart/zot/cmd/zot/internal/version"
 	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
 	"github.com/patriceckhart/zot/policies"
-	"github.com/patriceckhart/zot/policies/audit"
 	"github.com/patriceckhart/zot/runtime/event"
 	"github.com/patriceckhart/zot/runtime/extension"
 	"github.com/patriceckhart/zot/runtime/extension/discovery"
@@ -72,14 +71,15 @@ func (r *Rehearsal) report(e event.Event) {
 // Notices are the lines for the user that the start itself gave cause for.
 func (r *Rehearsal) Notices() []string { return r.notices }
 
-// Refused lists what the log of decisions says was refused to an extension in
-// earlier runs under the policy of today, and in this one.
-func (r *Rehearsal) Refused(name string) ([]audit.Refused, error) {
+// Refused lists what was refused to a candidate, in this run and before, and
+// would be today.
+func (r *Rehearsal) Refused(c *discovery.Candidate) ([]gate.Refusal, error) {
 	g, _ := r.planner.decisions()
 	if g == nil {
 		return nil, nil
 	}
-	return audit.RefusedTo(r.planner.w.Home.AuditFile(), name, g.PolicyDigest())
+	all, err := g.Refused(c)
+	return all[c.Name], err
 }
 
 // Found is all that the start looked at, in rank order, with what became of it.
