@@ -4,8 +4,8 @@ import "strings"
 
 // Untrusted is the decision about what comes with a project that is not trusted.
 // why may say more of that. Where nobody can be asked it names what helps there,
-// too.
-func Untrusted(why string, headless bool) Decision {
+// too; remedy is what helps where no question can be asked about it at all.
+func Untrusted(why, remedy string, headless bool) Decision {
 	d := Decision{Verdict: Ask, Code: CodeUntrusted, By: Origin{Builtin: true, Rule: "trust"}, Reason: "the project is not trusted",
 		Remedy: "open zot here and answer yes, or pass --trust for one run"}
 	if why != "" {
@@ -14,6 +14,9 @@ func Untrusted(why string, headless bool) Decision {
 	if headless {
 		d.Verdict = Deny
 		d.Remedy = "open zot here and answer yes; for one run pass --trust, or set ZOT_TRUST_DIGEST to what zot trust digest prints where the files were reviewed"
+	}
+	if remedy != "" {
+		d.Remedy = remedy
 	}
 	return d
 }

@@ -193,7 +193,7 @@ func (r *row) project() {
 	switch {
 	case byDigest || r.b.required != nil:
 	case s.Untrusted:
-		d := Untrusted(s.WhyUntrusted, r.b.set.Headless)
+		d := Untrusted(s.WhyUntrusted, s.UntrustedRemedy, r.b.set.Headless)
 		r.wantTrust(Ask, d.Code, d.Reason, d.Remedy)
 		if r.b.set.Headless {
 			r.d.Verdict = Deny

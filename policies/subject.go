@@ -30,9 +30,10 @@ type Subject struct {
 	// project's extension. Nil: nothing.
 	Approval *Grant
 	// Untrusted says that its project is not trusted at all; WhyUntrusted may
-	// say more of that.
-	Untrusted    bool
-	WhyUntrusted string
+	// say more of that, and UntrustedRemedy what helps instead of a yes.
+	Untrusted       bool
+	WhyUntrusted    string
+	UntrustedRemedy string
 
 	Lock LockFacts
 

@@ -53,12 +53,15 @@ type Error struct {
 	Remedy string
 }
 
-func (e *Error) Error() string {
+func (e *Error) Error() string { return e.What() + "; " + e.Remedy }
+
+// What is the error without its remedy.
+func (e *Error) What() string {
 	at := e.Dir
 	if e.Path != "" {
 		at = path.Join(e.Dir, e.Path)
 	}
-	return fmt.Sprintf("%s %s; %s", at, e.Reason, e.Remedy)
+	return at + " " + e.Reason
 }
 
 // Options changes what [Hash] does. The zero value hashes everything anew.

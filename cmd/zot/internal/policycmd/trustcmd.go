@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/patriceckhart/zot/cmd/zot/internal/policycmd/gate"
+	"github.com/patriceckhart/zot/policies"
 	"github.com/patriceckhart/zot/policies/trust"
 	"github.com/patriceckhart/zot/schemas"
 )
@@ -19,7 +21,15 @@ type trustStatus struct {
 	By       string       `json:"by,omitempty"`
 	Approved string       `json:"approved,omitempty"`
 	Change   trust.Change `json:"change"`
-	Error    string       `json:"error,omitempty"`
+	// Refused are the extensions that do not load whatever is agreed to.
+	Refused []refusedExtension `json:"refused,omitempty"`
+	Error   string             `json:"error,omitempty"`
+}
+
+type refusedExtension struct {
+	Name string        `json:"name"`
+	Code policies.Code `json:"code"`
+	Why  string        `json:"why"`
 }
 
 func (c *command) statusCmd() *cobra.Command {
@@ -46,6 +56,7 @@ func (c *command) trustStatus() error {
 	if g.Approved != nil {
 		s.Approved = g.Approved.Approved.Format("2006-01-02 15:04 MST")
 	}
+	s.Refused = p.refusedAnyhow()
 	for _, err := range []error{g.BundleErr, g.ApprovedErr} {
 		if err != nil {
 			s.Error = err.Error()
@@ -58,12 +69,31 @@ func (c *command) trustStatus() error {
 	return nil
 }
 
+// refusedAnyhow lists what of the project does not load for another reason than
+// that its user has not agreed.
+func (p *place) refusedAnyhow() []refusedExtension {
+	var out []refusedExtension
+	for _, c := range p.plan.Candidates {
+		b := p.gate.Bound(c)
+		if b == nil || b.Subject().Scope != policies.ScopeProject {
+			continue
+		}
+		switch d, _ := p.gate.Load(c); {
+		case d.Allowed() || d.Code == policies.CodeUntrusted || d.Code == policies.CodeWidened:
+		default:
+			out = append(out, refusedExtension{c.Name, d.Code, gate.Sentence(d)})
+		}
+	}
+	return out
+}
+
 func (c *command) printTrust(s trustStatus) {
 	out := c.Streams.Out
 	switch {
-	case s.Error != "":
+	case s.Error != "" && s.Change.None():
 		fmt.Fprintf(out, "%s is not trusted: %s\n", s.Project, schemas.Printable(s.Error))
-		return
+	case s.Error != "":
+		fmt.Fprintf(out, "%s is not trusted: %s; held back:\n", s.Project, schemas.Printable(s.Error))
 	case s.Trusted && s.Change.None():
 		fmt.Fprintf(out, "%s is trusted, as it was approved on %s\n", s.Project, s.Approved)
 	case s.Trusted:
@@ -76,7 +106,12 @@ func (c *command) printTrust(s trustStatus) {
 	for _, line := range changeLines(s.Change) {
 		fmt.Fprintln(out, "  "+schemas.Printable(line))
 	}
-	fmt.Fprintln(out, "digest "+s.Digest)
+	for _, r := range s.Refused {
+		fmt.Fprintln(out, schemas.Printable("whatever is agreed to, "+r.Name+" does not load: "+r.Why))
+	}
+	if s.Digest != "" {
+		fmt.Fprintln(out, "digest "+s.Digest)
+	}
 }
 
 // changeLines lists what has to be asked, one thing a line.

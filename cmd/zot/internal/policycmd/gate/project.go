@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"errors"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/patriceckhart/zot/config/document"
 	"github.com/patriceckhart/zot/config/home"
 	"github.com/patriceckhart/zot/policies"
+	"github.com/patriceckhart/zot/policies/tree"
 	"github.com/patriceckhart/zot/policies/trust"
 	"github.com/patriceckhart/zot/runtime/extension/discovery"
 )
@@ -21,7 +23,8 @@ func (g *Gate) project() {
 	g.ProjectLock = g.readLock(home.ProjectLockFile(o.ProjectRoot))
 	g.Bundle, g.BundleErr = trust.Scan(o.ProjectRoot, g.sources(), g.hashCache())
 	if g.BundleErr == nil {
-		g.fillSettings()
+		g.Bundle.Settings = g.projectSettings()
+		g.Bundle.Policy = g.projectPolicy()
 	}
 	g.Approved, g.ApprovedErr = trust.Store{Home: o.Home}.Lookup(g.Identity)
 	digest := variable(o.Environ, DigestVariable)
@@ -38,20 +41,27 @@ func (g *Gate) project() {
 	}
 }
 
-// whyUntrusted says more of why the project is not trusted: that a digest was
-// named which is that of other files.
-func (g *Gate) whyUntrusted() string {
-	named := variable(g.opts.Environ, DigestVariable)
-	if named == "" || g.Trusted || g.Bundle == nil {
-		return ""
+// whyUntrusted says more of why the project is not trusted: that its files cannot
+// be pinned, with what helps then, or that a digest was named which is that of
+// other files.
+func (g *Gate) whyUntrusted() (why, remedy string) {
+	var fault *tree.Error
+	switch named := variable(g.opts.Environ, DigestVariable); {
+	case errors.As(g.BundleErr, &fault):
+		return "nobody can agree to its files, as " + fault.What(), fault.Remedy
+	case g.BundleErr != nil:
+		return "nobody can agree to its files: " + g.BundleErr.Error(), "make them readable"
+	case named != "" && !g.Trusted && g.Bundle != nil:
+		return DigestVariable + " stands for other files than these, whose digest is " + g.Bundle.Digest, ""
 	}
-	return DigestVariable + " stands for other files than these, whose digest is " + g.Bundle.Digest
+	return "", ""
 }
 
 // Unapproved is the decision about what of the project, besides its extensions,
 // has not been approved; [Gate.Change] lists that.
 func (g *Gate) Unapproved() policies.Decision {
-	d := policies.Untrusted(g.whyUntrusted(), g.Set.Headless)
+	why, remedy := g.whyUntrusted()
+	d := policies.Untrusted(why, remedy, g.Set.Headless)
 	if g.Trusted {
 		d.Code, d.Reason = policies.CodeWidened, "it is not what was approved of the project"
 	}
@@ -109,22 +119,28 @@ func (g *Gate) placeOf(c *discovery.Candidate) (string, bool) {
 	return filepath.ToSlash(rel), err == nil
 }
 
-// fillSettings says what the project's settings would change, and what its
-// policy says.
-func (g *Gate) fillSettings() {
+// projectSettings says what the project's settings would change.
+func (g *Gate) projectSettings() []string {
+	var out []string
 	for _, layer := range []config.Layer{config.Project, config.Local} {
 		for _, e := range g.opts.Settings.SetBy(layer) {
 			if !e.Key.Discovery {
-				g.Bundle.Settings = append(g.Bundle.Settings, config.FormatPath(e.Path)+" = "+e.Literal())
+				out = append(out, config.FormatPath(e.Path)+" = "+e.Literal())
 			}
 		}
 	}
-	g.Bundle.Policy = map[string]*document.Node{}
+	return out
+}
+
+// projectPolicy is what the project's policy says, by layer.
+func (g *Gate) projectPolicy() map[string]*document.Node {
+	out := map[string]*document.Node{}
 	for _, s := range g.opts.Settings.Policy {
 		if s.Layer.FromProject() && s.Node != nil {
-			g.Bundle.Policy[s.Layer.String()] = s.Node
+			out[s.Layer.String()] = s.Node
 		}
 	}
+	return out
 }
 
 // heldSections are the policies of the project that its user approved and that
@@ -141,6 +157,18 @@ func (g *Gate) heldSections() []policies.Section {
 		}
 	}
 	return out
+}
+
+// projectExtensions are the names of the extensions that come with the project.
+func (g *Gate) projectExtensions() []string {
+	var out []string
+	for _, c := range g.candidates {
+		if c.Manifest != nil && g.ofProject(c) {
+			out = append(out, c.Name)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // ofProject tells whether a candidate comes with the project.
@@ -171,9 +199,13 @@ func (g *Gate) SettingsTrusted() bool {
 	return g.asItIs || len(g.Approved.NewSettings(g.Bundle.Settings)) == 0
 }
 
-// Change is what of the project has not been approved yet.
+// Change is what of the project has not been approved yet. Where its files cannot
+// be pinned, that is whatever else it brings.
 func (g *Gate) Change() trust.Change {
-	if g.Bundle == nil || g.asItIs {
+	switch {
+	case g.BundleErr != nil:
+		return trust.Change{Started: g.projectExtensions(), Settings: g.projectSettings()}
+	case g.Bundle == nil || g.asItIs:
 		return trust.Change{}
 	}
 	c := g.Approved.Compare(g.Bundle)

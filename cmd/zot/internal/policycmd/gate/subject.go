@@ -46,7 +46,7 @@ func (g *Gate) subject(c *discovery.Candidate) policies.Subject {
 	}
 	s.Lock = file.Facts(lock.Found{Name: m.Name, Source: s.Claimed, Digest: s.Digest, Descriptors: Descriptors(c), Platform: Platform})
 	s.Approval, s.Untrusted = nil, s.Scope == policies.ScopeProject && !g.Trusted
-	s.WhyUntrusted = g.whyUntrusted()
+	s.WhyUntrusted, s.UntrustedRemedy = g.whyUntrusted()
 	if s.Scope == policies.ScopeProject && g.Trusted {
 		var changed []string
 		s.Approval, changed = g.approval(c)
