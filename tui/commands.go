@@ -48,6 +48,13 @@ func BuiltinCommands() []command.Command {
 	return out
 }
 
+// IsCommand tells whether the interface has a command of that name, which may
+// be a second one of it.
+func IsCommand(name string) bool {
+	_, ok := builtinNamed(name)
+	return ok
+}
+
 func builtinNamed(name string) (builtin, bool) {
 	name = command.Fold(name)
 	for _, b := range builtins() {

@@ -183,7 +183,7 @@ func (c *Catalogue) addProvider(id string, e providerEntry, source string) error
 	info, known := lookup(c.infos, id)
 	if !known {
 		if e.BaseURL == "" {
-			return fmt.Errorf("there is no built-in provider of this name, so it needs a baseUrl")
+			return fmt.Errorf("there is no built-in provider of this name, and a new one needs its base URL")
 		}
 		info = Info{ID: strings.ToLower(id), Name: id, API: APIChat, NeedsKey: true, Custom: true, KeyEnv: []string{envName(id)}}
 	}

@@ -142,7 +142,11 @@ func Open(name, dir string, bundles []Bundle) (*Theme, []schemas.Problem, error)
 	if t, ok := Builtin(name); ok {
 		return t, nil, nil
 	}
-	return nil, nil, fmt.Errorf("there is no theme %q; there are: %s", name, strings.Join(sourceNames(sources), ", "))
+	known := sourceNames(sources)
+	if near := schemas.Nearest(name, append([]string{"auto", string(Dark), string(Light)}, known...)); near != "" {
+		return nil, nil, fmt.Errorf("there is no theme %q; did you mean %q?", name, near)
+	}
+	return nil, nil, fmt.Errorf("there is no theme %q; there are: %s", name, strings.Join(known, ", "))
 }
 
 func open(path string, lookup func(string) (*File, bool)) (*Theme, []schemas.Problem, error) {

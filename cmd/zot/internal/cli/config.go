@@ -9,6 +9,9 @@ import (
 
 	"github.com/patriceckhart/zot/cmd/zot/internal/configcmd"
 	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
+	"github.com/patriceckhart/zot/cmd/zot/internal/names"
+	"github.com/patriceckhart/zot/cmd/zot/internal/runcmd"
+	"github.com/patriceckhart/zot/cmd/zot/internal/version"
 	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
 	"github.com/patriceckhart/zot/config"
 )
@@ -18,6 +21,13 @@ func newConfig(s *iostreams.Streams) *cobra.Command {
 		Streams: s,
 		Options: func(home, cwd string) (config.Options, error) {
 			return workspace.ConfigOptions(workspace.Options{Home: home, CWD: cwd})
+		},
+		Names: func(home, cwd string) (*names.Places, error) {
+			w, err := workspace.Open(workspace.Options{Home: home, CWD: cwd})
+			if err != nil {
+				return nil, err
+			}
+			return &names.Places{Workspace: w, Version: version.Number, Catalogue: runcmd.Catalogue}, nil
 		},
 		Getenv: os.Getenv,
 		Edit: func(ctx context.Context, argv []string) error {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/patriceckhart/zot/cmd/zot/internal/exit"
 	"github.com/patriceckhart/zot/config"
+	"github.com/patriceckhart/zot/schemas"
 )
 
 // writable are the layers that the command line may write.
@@ -99,6 +100,10 @@ func (c *command) set(layer config.Layer, p []string, text string) error {
 	if err != nil {
 		return err
 	}
+	doubt, err := c.lookUp(p, value)
+	if err != nil {
+		return err
+	}
 	file, o, err := c.target(layer)
 	if err != nil {
 		return err
@@ -107,6 +112,9 @@ func (c *command) set(layer config.Layer, p []string, text string) error {
 		return err
 	}
 	fmt.Fprintf(c.Streams.Err, "saved %s in %s\n", config.FormatPath(p), file)
+	if doubt != nil {
+		fmt.Fprintf(c.Streams.Err, "warning: %s\n", schemas.Printable(doubt.Error()))
+	}
 	return c.noteDecider(layer, p, o)
 }
 

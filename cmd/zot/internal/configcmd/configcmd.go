@@ -11,6 +11,7 @@ import (
 
 	"github.com/patriceckhart/zot/cmd/zot/internal/exit"
 	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
+	"github.com/patriceckhart/zot/cmd/zot/internal/names"
 	"github.com/patriceckhart/zot/config"
 )
 
@@ -20,6 +21,9 @@ type Deps struct {
 	// Options finds the places of the settings; home and cwd are the values of
 	// the flags, or empty.
 	Options func(home, cwd string) (config.Options, error)
+	// Names opens the place where names in settings are looked up.
+	// Nil looks none up.
+	Names func(home, cwd string) (*names.Places, error)
 	// Getenv is os.Getenv, for the name of the editor.
 	Getenv func(string) string
 	// Edit runs an editor on the terminal and waits for it.

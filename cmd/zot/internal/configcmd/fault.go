@@ -6,6 +6,7 @@ import (
 
 	"github.com/patriceckhart/zot/config"
 	"github.com/patriceckhart/zot/config/document"
+	"github.com/patriceckhart/zot/config/home"
 	"github.com/patriceckhart/zot/policies"
 )
 
@@ -32,6 +33,11 @@ func faultsOf(problems []config.Problem, sections ...config.PolicySection) []fau
 			out = append(out, fault{p.File, p.Pos, p.Render()})
 		}
 	}
+	return out
+}
+
+// inOrder sorts faults by file, in the order that these come first, and by place.
+func inOrder(out []fault) []fault {
 	files := map[string]int{}
 	for _, f := range out {
 		if _, seen := files[f.file]; !seen {
@@ -47,18 +53,26 @@ func faultsOf(problems []config.Problem, sections ...config.PolicySection) []fau
 	return out
 }
 
-// check reports the faults of one settings file.
+// check reports the faults of one settings file, and what it names in vain.
 func (c *command) check(layer config.Layer, file string, o config.Options) error {
 	found, err := config.CheckFile(layer, file, o)
 	if err != nil {
 		return err
 	}
-	return c.tell(faultsOf(found.Problems, found.Policy))
+	faults := faultsOf(found.Problems, found.Policy)
+	if own, err := o.FileOf(layer); err != nil || home.Real(own) != home.Real(file) {
+		return c.tell(faults) // of a file that zot does not read here, nothing can be looked up
+	}
+	wrong, err := c.vain(layer)
+	if err != nil {
+		return err
+	}
+	return c.tell(append(faults, wrong...))
 }
 
 // tell prints faults, and fails where there are any.
 func (c *command) tell(faults []fault) error {
-	for _, f := range faults {
+	for _, f := range inOrder(faults) {
 		fmt.Fprint(c.Streams.Out, f.text)
 	}
 	if len(faults) > 0 {

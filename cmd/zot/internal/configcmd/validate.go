@@ -43,7 +43,11 @@ func (c *command) validateAll() error {
 	if err != nil {
 		return err
 	}
-	return c.tell(faultsOf(s.Problems, s.Policy...))
+	wrong, err := c.vain(config.Managed, config.User, config.Project, config.Local, config.UserProject)
+	if err != nil {
+		return err
+	}
+	return c.tell(append(faultsOf(s.Problems, s.Policy...), wrong...))
 }
 
 // schemaNames tells by a file's name what it must hold.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/patriceckhart/zot/cmd/zot/internal/names"
+	"github.com/patriceckhart/zot/cmd/zot/internal/version"
 	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
 	"github.com/patriceckhart/zot/config"
 	"github.com/patriceckhart/zot/tui"
@@ -63,6 +65,10 @@ func (d *desk) SaveSetting(_ context.Context, key string, value *string) (tui.Sa
 	if err != nil {
 		return tui.Saved{}, err
 	}
+	doubt, err := d.lookUp(path, value)
+	if err != nil {
+		return tui.Saved{}, err
+	}
 	if err := d.writeSetting(path, value); err != nil {
 		return tui.Saved{}, err
 	}
@@ -70,7 +76,10 @@ func (d *desk) SaveSetting(_ context.Context, key string, value *string) (tui.Sa
 	if err != nil {
 		return tui.Saved{}, err
 	}
-	saved := tui.Saved{Options: d.options("", nil, &w.Settings.Config), Note: deciderNote(w, path)}
+	saved := tui.Saved{Options: d.options("", nil, &w.Settings.Config), Note: doubt}
+	if other := deciderNote(w, path); other != "" {
+		saved.Note = strings.TrimPrefix(saved.Note+"; "+other, "; ")
+	}
 	switch {
 	case key == "jail":
 		err = d.run.jail.set(w.Settings.Config.Jail)
@@ -78,6 +87,24 @@ func (d *desk) SaveSetting(_ context.Context, key string, value *string) (tui.Sa
 		saved.Note = strings.TrimPrefix(saved.Note+"; it holds from the next start", "; ")
 	}
 	return saved, err
+}
+
+// lookUp looks up what a value names that is to be saved, as zot config set does:
+// it is an error, or a doubt, or empty where all is there.
+func (d *desk) lookUp(path []string, value *string) (doubt string, err error) {
+	if value == nil || !names.Names(path) {
+		return "", nil
+	}
+	v, err := config.FileValue(config.User, path, *value)
+	if err != nil {
+		return "", err
+	}
+	places := names.Places{Workspace: d.run.w, Version: version.Number, Catalogue: Catalogue}
+	found, err := places.Save(path, v)
+	if found == nil {
+		return "", err
+	}
+	return found.Error(), nil
 }
 
 // writeSetting changes one value of the user's own settings.
