@@ -134,7 +134,7 @@ func TestWasmManual(t *testing.T) {
 		}
 	}
 	tests := ""
-	for _, pattern := range []string{"transports/wasi/*_test.go", "transports/wasi/internal/*/*_test.go", "runtime/fetch/*_test.go"} {
+	for _, pattern := range []string{"transports/wasi/*_test.go", "transports/wasi/internal/*/*_test.go", "runtime/fetch/*_test.go", "runtime/extension/*_test.go", "policies/audit/*_test.go"} {
 		files, _ := filepath.Glob("../../" + pattern)
 		for _, file := range files {
 			tests += read(t, file)
