@@ -31,6 +31,7 @@ type module struct {
 	CompileMillis int64 `json:"compileMs,omitempty"`
 	// LoadMillis is what of the start went by until the module ran.
 	LoadMillis int64 `json:"loadMs"`
+	unkept     string // the folder in which the code should be, where it is not
 }
 
 // wasm says what the module of an extension is, where it can be read.
@@ -64,6 +65,8 @@ func (d *diagnosis) wasm(r *runcmd.Rehearsal, c *discovery.Candidate, s extensio
 	m.Imports = slices.Compact(m.Imports)
 	if code, ok := wasi.InCache(r.ModuleCache(), data, m.Isolation); ok {
 		m.CodeSize, m.CompileMillis = code.Size, code.Took.Milliseconds()
+	} else if s.State != extension.StateFailed {
+		m.unkept = r.ModuleCache()
 	}
 	d.Module = &m
 }
@@ -73,6 +76,9 @@ func (m *module) print(line func(key, text string)) {
 	line("imports of WASI", strings.Join(m.Imports, ", "))
 	if m.CodeSize > 0 {
 		line("compiled", fmt.Sprintf("%d KiB of code in the cache, made in %d ms", m.CodeSize>>10, m.CompileMillis))
+	}
+	if m.unkept != "" {
+		line("compiled", "at every start, since nothing could be kept in "+m.unkept+": is there room?")
 	}
 	line("loaded", fmt.Sprintf("in %d ms of its start", m.LoadMillis))
 	isolation := string(m.Isolation) + ", a process of its own"
