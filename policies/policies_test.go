@@ -496,6 +496,18 @@ func TestSources(t *testing.T) {
 			t.Errorf("%s: got %q, %v, want %q", in, got, err, want)
 		}
 	}
+	for in, want := range map[string]string{
+		"https://GitHub.com:443/o/r.git/": "git+https://github.com/o/r.git",
+		"https://h/o/r":                   "git+https://h/o/r",
+		"git@h:o/r.git#v1":                "git+ssh://git@h/o/r.git",
+		"https://h/o/r.git//sub/dir/":     "git+https://h/o/r.git//sub/dir",
+		"path:/srv/r.git":                 "path:/srv/r.git",
+	} {
+		got, err := policies.SourceAddress(in)
+		if again, errAgain := policies.SourceAddress(got); err != nil || errAgain != nil || got != want || again != got || !policies.SameSource(got, in) {
+			t.Errorf("%s: got %q, %v, want %q", in, got, err, want)
+		}
+	}
 	for _, in := range []string{
 		"", "-o", "--upload-pack=x", "ext::sh -c x", "git://h/r", "http://h/r", "file:///x", "https://u:p@h/r",
 		"https://h", "https://h/r?x=1", "https://gıthub.com/o/r", "vendored:../x", "vendored:/x", "path:x", "o/r", "https://h\\@evil/r", "https://h/r\n",

@@ -21,7 +21,22 @@ const vendored = "vendored:"
 //
 // What cannot be read as a source is an error: a rule about sources must not
 // be passed by a spelling that two programs read in two ways.
-func NormalizeSource(text string) (string, error) {
+func NormalizeSource(text string) (string, error) { return readSource(text, false) }
+
+// SourceAddress is the source as it is fetched by: normalized, with the user name
+// and the ".git" that it has. Rules and drift look at neither, and some servers
+// know a repository by one of the spellings alone.
+func SourceAddress(text string) (string, error) { return readSource(text, true) }
+
+// SameSource tells whether two spellings are of one source.
+func SameSource(a, b string) bool {
+	x, errX := NormalizeSource(a)
+	y, errY := NormalizeSource(b)
+	return errX == nil && errY == nil && x == y
+}
+
+// readSource reads a source; whole keeps what an address has besides.
+func readSource(text string, whole bool) (string, error) {
 	fail := func(why string) (string, error) { return "", fmt.Errorf("source %q %s", text, why) }
 	if text == "" || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '\\' }) {
 		return fail("is empty or holds white space, a control character or a backslash")
@@ -45,7 +60,7 @@ func NormalizeSource(text string) (string, error) {
 			return fail("has no scheme; write https://, ssh://, path: or vendored:")
 		}
 	}
-	return cleanURL(text, fail)
+	return cleanURL(text, whole, fail)
 }
 
 func cleanLocal(scheme, p string) (string, error) {
@@ -55,7 +70,7 @@ func cleanLocal(scheme, p string) (string, error) {
 	return scheme + ":" + path.Clean(p), nil
 }
 
-func cleanURL(text string, fail func(string) (string, error)) (string, error) {
+func cleanURL(text string, whole bool, fail func(string) (string, error)) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || u.Opaque != "" {
 		return fail("is not an address")
@@ -83,16 +98,20 @@ func cleanURL(text string, fail func(string) (string, error)) (string, error) {
 	if port := u.Port(); port != "" && !(scheme == "https" && port == "443") && !(scheme == "ssh" && port == "22") {
 		host += ":" + port
 	}
-	if name := u.User.Username(); name != "" && name != "git" {
+	if name := u.User.Username(); name != "" && (whole || name != "git") {
 		host = name + "@" + host
 	}
 	p, sub, hasSub := strings.Cut(strings.TrimLeft(u.Path, "/"), "//")
 	p = path.Clean("/" + p)
-	for strings.HasSuffix(p, "/") || strings.HasSuffix(p, ".git") {
-		p = strings.TrimSuffix(strings.TrimRight(p, "/"), ".git")
+	bare := strings.TrimRight(p, "/")
+	for strings.HasSuffix(bare, "/") || strings.HasSuffix(bare, ".git") {
+		bare = strings.TrimSuffix(strings.TrimRight(bare, "/"), ".git")
 	}
-	if p == "" {
+	if bare == "" {
 		return fail("names no repository")
+	}
+	if !whole {
+		p = bare
 	}
 	out := "git+" + scheme + "://" + host + p
 	if hasSub {

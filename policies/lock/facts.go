@@ -28,8 +28,7 @@ func (f *File) Facts(found Found) policies.LockFacts {
 	want := e.DigestFor(found.Platform)
 	facts.PlatformMissing = want == ""
 	facts.ContentDrift = want != "" && want != found.Digest
-	source, err := policies.NormalizeSource(found.Source)
-	facts.SourceDrift = err != nil || source != e.Source
+	facts.SourceDrift = !policies.SameSource(found.Source, e.Source)
 	facts.DescriptorDrift = e.Descriptors != found.Descriptors
 	return facts
 }

@@ -46,7 +46,7 @@ type Entry struct {
 	// differ from Digest.
 	Platforms map[string]string `json:"platforms,omitempty"`
 	Ref       string            `json:"ref,omitempty"` // branch, tag or commit, as asked for
-	Source    string            `json:"source"`        // normalized
+	Source    string            `json:"source"`        // as policies.SourceAddress writes it
 	Transport string            `json:"transport"`
 	Version   string            `json:"version,omitempty"`
 }
@@ -159,7 +159,7 @@ func (f *File) sound() bool {
 				return false
 			}
 		}
-		if norm, err := policies.NormalizeSource(e.Source); err != nil || norm != e.Source {
+		if norm, err := policies.SourceAddress(e.Source); err != nil || norm != e.Source {
 			return false
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/patriceckhart/zot/config/home"
+	"github.com/patriceckhart/zot/policies"
 )
 
 // originsFile lies in the store and says where what it holds was seen to come
@@ -20,7 +21,7 @@ const originsFile = "origins.json"
 // sources must not be passed by a claim.
 func (s Store) CameFrom(digest, source string) bool {
 	origins, err := s.origins(nil)
-	return err == nil && slices.Contains(origins[digest], source)
+	return err == nil && slices.ContainsFunc(origins[digest], func(seen string) bool { return policies.SameSource(seen, source) })
 }
 
 // Note remembers that the bytes with the digest were fetched from the source.

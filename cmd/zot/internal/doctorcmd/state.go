@@ -60,6 +60,8 @@ func (v *visit) trust(g *gate.Gate) {
 		v.add("trust", OK, "this project is trusted (by "+g.TrustedBy+")", "")
 	case g.Trusted:
 		v.add("trust", Hint, "this project has changed since you trusted it", "zot trust shows what has; zot asks at its next start")
+	case g.BundleErr != nil:
+		v.add("trust", Info, "this project can be trusted by nobody; the line of files says why", "zot trust shows what is held back")
 	case change.None():
 		v.add("trust", Info, "this project has nothing that needs trust", "")
 	default:

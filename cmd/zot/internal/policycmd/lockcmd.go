@@ -193,6 +193,9 @@ func (l *locker) vendored(ext *discovery.Candidate) error {
 // asked for when it was fetched, and its digests on other platforms.
 func (l *locker) keepOf(entry *lock.Entry, old lock.Entry, name string) {
 	entry.Ref, entry.Commit = old.Ref, old.Commit
+	if policies.SameSource(entry.Source, old.Source) {
+		entry.Source = old.Source
+	}
 	switch here := entry.DigestFor(gate.Platform); {
 	case old.DigestFor(gate.Platform) == here:
 		entry.Digest, entry.Platforms = old.Digest, old.Platforms

@@ -30,7 +30,8 @@ type fetched struct {
 	manifest *manifest.Manifest
 }
 
-// fetch brings an extension into a folder that the returned function removes.
+// fetch brings an extension into a folder that the returned function removes. The
+// source is written as policies write it, or as "ext install" takes it.
 func (c *command) fetch(ctx context.Context, p *place, source string) (f fetched, clean func(), err error) {
 	tmp, err := os.MkdirTemp("", "zot-fetch-")
 	if err != nil {
@@ -43,7 +44,7 @@ func (c *command) fetch(ctx context.Context, p *place, source string) (f fetched
 	}
 	ctx, cancel := p.FetchTime(ctx)
 	defer cancel()
-	f.dir, f.origin, err = bring(ctx, source, tmp)
+	f.dir, f.origin, err = bring(ctx, strings.TrimPrefix(strings.TrimPrefix(source, "git+"), "path:"), tmp)
 	if late := context.Cause(ctx); err != nil && late != nil {
 		err = late
 	}
@@ -95,7 +96,7 @@ func (l *locker) recommended(ctx context.Context, r policies.Recommendation) err
 	if !strings.EqualFold(f.manifest.Name, r.Name) {
 		return fmt.Errorf("%s is recommended as %q, and its manifest says %q", r.Source, r.Name, f.manifest.Name)
 	}
-	source, err := policies.NormalizeSource(gate.OriginSource(f.origin))
+	source, err := policies.SourceAddress(gate.OriginSource(f.origin))
 	if err != nil {
 		return err
 	}
@@ -208,11 +209,10 @@ func goneWords(rel string) string {
 
 // addressOf is what the entry's source is fetched by.
 func addressOf(entry lock.Entry) string {
-	address := strings.TrimPrefix(strings.TrimPrefix(entry.Source, "git+"), "path:")
-	if entry.Commit != "" {
-		address += "#" + entry.Commit
+	if entry.Commit == "" {
+		return entry.Source
 	}
-	return address
+	return entry.Source + "#" + entry.Commit
 }
 
 // fromCopy stores the copy that the project carries.

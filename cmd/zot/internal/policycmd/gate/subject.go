@@ -128,7 +128,7 @@ func (g *Gate) digest(c *discovery.Candidate) string {
 	return t.Digest()
 }
 
-// source is where a candidate comes from, normalized; empty where that is not
+// source is where a candidate comes from; empty where that is not
 // known. What a lock claims is known where this machine fetched it from there.
 func (g *Gate) source(c *discovery.Candidate, claimed string) string {
 	if c.Pin != "" && !g.store().CameFrom(c.Pin, claimed) {
@@ -137,7 +137,8 @@ func (g *Gate) source(c *discovery.Candidate, claimed string) string {
 	return claimed
 }
 
-// Claimed is where a candidate is said to come from, normalized; or empty.
+// Claimed is where a candidate is said to come from, as policies.SourceAddress
+// writes it; or empty.
 func (g *Gate) Claimed(c *discovery.Candidate) string {
 	raw := "path:" + filepath.ToSlash(c.Dir)
 	switch scope := scopeOf(c, g.opts.ProjectRoot); {
@@ -156,7 +157,7 @@ func (g *Gate) Claimed(c *discovery.Candidate) string {
 			raw = OriginSource(o)
 		}
 	}
-	norm, err := policies.NormalizeSource(raw)
+	norm, err := policies.SourceAddress(raw)
 	if err != nil {
 		return ""
 	}
