@@ -30,7 +30,7 @@ type module struct {
 	CodeSize      int64 `json:"codeSize,omitempty"`
 	CompileMillis int64 `json:"compileMs,omitempty"`
 	// LoadMillis is what of the start went by until the module ran.
-	LoadMillis int64 `json:"loadMs"`
+	LoadMillis int64  `json:"loadMs"`
 	unkept     string // the folder in which the code should be, where it is not
 }
 
