@@ -254,6 +254,11 @@ func (s *Set) required(sub *Subject) (*Requirement, bool) {
 	return found, found != nil
 }
 
+// SwitchOff is the decision about switching off what the requirement is about.
+func (r *Requirement) SwitchOff() Decision {
+	return Decision{Verdict: Deny, Code: CodeRequiredDisabled, By: r.At, Reason: "it is required, and cannot be switched off", Remedy: remedyOf(r.At.Layer)}
+}
+
 // Closed tells why no extension may load, where a section of the administrator
 // or the user is broken.
 func (s *Set) Closed() (Decision, bool) {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/patriceckhart/zot/cmd/zot/internal/iostreams"
+	"github.com/patriceckhart/zot/cmd/zot/internal/policycmd/gate"
 	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
 	"github.com/patriceckhart/zot/policies/lock"
 	"github.com/patriceckhart/zot/runtime/extension/discovery"
@@ -80,6 +81,11 @@ func (c *command) switchTo(name string, on bool) error {
 	if err != nil {
 		return err
 	}
+	if !on {
+		if err := c.required(w, candidate); err != nil {
+			return err
+		}
+	}
 	change := install.SetEnabled
 	if pinned(w, candidate) {
 		change = install.Switch
@@ -102,6 +108,22 @@ func (c *command) switchTo(name string, on bool) error {
 	fmt.Fprintln(c.Streams.Out, iostreams.Printable(text))
 	if on {
 		c.saysNo(w, candidate.Name)
+	}
+	return nil
+}
+
+// required refuses to switch off what a policy says must run.
+func (c *command) required(w *workspace.Workspace, candidate *discovery.Candidate) error {
+	_, g, err := w.Judge(nil, false, c.Version)
+	if err != nil {
+		return err
+	}
+	b := g.Bound(candidate)
+	if b == nil {
+		return nil
+	}
+	if r, required := g.Set.Required(b.Subject()); required {
+		return fmt.Errorf("%s stays on: %s", candidate.Name, gate.Sentence(r.SwitchOff()))
 	}
 	return nil
 }

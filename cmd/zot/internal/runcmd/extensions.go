@@ -178,10 +178,21 @@ func missing(found discovery.Plan, g *gate.Gate) []policies.Decision {
 	for _, r := range g.Set.Missing(loaded) {
 		out = append(out, policies.Decision{
 			Verdict: policies.Deny, Code: policies.CodeRequiredMissing, By: r.At,
-			Reason: "extension " + r.Name() + " is required, and does not load", Remedy: "install it with zot ext install",
+			Reason: "extension " + r.Name() + " is required, and does not load", Remedy: findRequired(found, r.Name()),
 		})
 	}
 	return out
+}
+
+// findRequired says what helps where an extension that must run does not.
+func findRequired(found discovery.Plan, name string) string {
+	for _, c := range found.Lookup(name) {
+		if c.State == discovery.Disabled {
+			return "switch it on with zot ext enable " + c.Name
+		}
+		return "zot policy explain " + c.Name + " says why"
+	}
+	return "install it with zot ext install; zot ext list says what settings leave out, and --no-ext leaves out all"
 }
 
 // audit writes what an extension was refused to the log of decisions.

@@ -177,17 +177,31 @@ func (a *run) requireTrusted() error {
 	}
 	d := g.Unapproved() // nothing of it runs, but the model would read it, say
 	if len(held) > 0 {
-		d = held[0]
+		d = gravest(held)
 	} else {
 		d.Reason += "; zot trust lists what is not approved"
 	}
 	return &exit.Error{Code: exitOf(d.Code), Err: errors.New("--require-trusted: " + gate.Sentence(d))}
 }
 
+// gravest is the first of the decisions with the exit status that says most: a
+// policy that cannot be read is behind much else, and that something is held back
+// is true of all.
+func gravest(held []policies.Decision) policies.Decision {
+	for _, status := range []int{policies.ExitPolicyInvalid, policies.ExitRequiredMissing, policies.ExitDigestMismatch, policies.ExitCannotEnforce, policies.ExitApprovalNeeded} {
+		for _, d := range held {
+			if exitOf(d.Code) == status {
+				return d
+			}
+		}
+	}
+	return held[0]
+}
+
 // exitOf is the exit status that stands for what holds something back.
 func exitOf(code policies.Code) int {
 	switch code {
-	case policies.CodeManagedInvalid, policies.CodeUserInvalid, policies.CodeProjectInvalid:
+	case policies.CodeManagedInvalid, policies.CodeUserInvalid, policies.CodeProjectInvalid, policies.CodeInsecureOwner:
 		return policies.ExitPolicyInvalid
 	case policies.CodeRequiredMissing:
 		return policies.ExitRequiredMissing
