@@ -17,7 +17,7 @@ func (b *Bound) decideLoad() Decision {
 	for i := range b.layers {
 		l := &b.layers[i]
 		v, r, _ := l.load(&b.sub)
-		if l.skipped == "" && v < d.Verdict {
+		if l.skipped == "" && v < d.Verdict && !b.answered(v) {
 			d = l.refuseLoad(v, r)
 		}
 	}
@@ -32,6 +32,9 @@ func (b *Bound) decideLoad() Decision {
 	}
 	return b.headless(d)
 }
+
+// answered tells whether a verdict is a question to which the user has said yes.
+func (b *Bound) answered(v Verdict) bool { return v == Ask && b.sub.Agreed }
 
 // closedLayers finds a layer that cannot be read and so closes loading.
 func (b *Bound) closedLayers() (Decision, bool) {
@@ -153,10 +156,18 @@ func (r *row) want(v Verdict, code Code, reason, remedy string) {
 // wantTrust lowers the verdict for want of trust, which no line of a policy is
 // behind: zot asks for it in every mode.
 func (r *row) wantTrust(v Verdict, code Code, reason, remedy string) {
-	r.wantBy(Origin{Builtin: true, Rule: "trust"}, v, code, reason, remedy)
+	r.lower(Origin{Builtin: true, Rule: "trust"}, v, code, reason, remedy)
 }
 
 func (r *row) wantBy(by Origin, v Verdict, code Code, reason, remedy string) {
+	if r.b.answered(v) {
+		r.warn(code, "%s", reason)
+		return
+	}
+	r.lower(by, v, code, reason, remedy)
+}
+
+func (r *row) lower(by Origin, v Verdict, code Code, reason, remedy string) {
 	if v < r.d.Verdict {
 		r.d = Decision{Verdict: v, Code: code, By: by, Reason: reason, Remedy: remedy}
 	}

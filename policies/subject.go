@@ -35,6 +35,10 @@ type Subject struct {
 	WhyUntrusted    string
 	UntrustedRemedy string
 
+	// Agreed says that its user, who was asked, has it load for this run. Nobody's
+	// denial, and no want of trust in its project, is answered by that.
+	Agreed bool
+
 	Lock LockFacts
 
 	// Launcher names a program that would fetch what it runs ("npx -y"); or is

@@ -15,7 +15,7 @@ func (b *Bound) Use(c Capability, value string) Decision {
 	d := Decision{Verdict: Allow, Code: CodeAllowed, By: b.rightsBy}
 	for i := range b.layers {
 		v, r := b.layers[i].use(c, value)
-		if v < d.Verdict {
+		if v < d.Verdict && !b.answered(v) {
 			d = b.layers[i].refuse(v, r)
 			if v == Deny {
 				return d

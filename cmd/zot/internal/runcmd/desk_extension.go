@@ -42,10 +42,10 @@ func (d *desk) Extensions(context.Context) ([]tui.ExtensionRow, error) {
 }
 
 // Reload implements tui.Extensions. What of the project changed since its user
-// agreed is asked about first.
+// agreed, and what else is to be asked about, is asked about first.
 func (d *desk) Reload(ctx context.Context, name string) (tui.ReloadReport, error) {
 	if w, err := d.run.w.Again(); err == nil {
-		d.settleTrust(ctx, w)
+		d.settle(ctx, w)
 	}
 	r, err := d.run.host.Reload(ctx, name)
 	out := tui.ReloadReport{Stopped: r.Stopped, Loaded: r.Loaded, Ready: r.Ready}

@@ -32,12 +32,24 @@ const (
 // there that its user has not approved, and then loads it.
 func (d *desk) askTrust(ctx context.Context) {
 	defer d.run.texts.settle()
-	if !d.settleTrust(ctx, d.run.planner.workspace()) {
+	if !d.settle(ctx, d.run.planner.workspace()) {
 		return
 	}
 	if _, err := d.run.host.Reload(ctx, ""); err != nil {
 		d.run.host.Publish(event.Notice{Level: "error", Text: "loading the project's extensions: " + err.Error()})
 	}
+}
+
+// settle asks about the project, and then about each extension that a policy or
+// the mode wants asked about, and reports whether more may load than before.
+func (d *desk) settle(ctx context.Context, w *workspace.Workspace) bool {
+	more := d.settleTrust(ctx, w)
+	if more {
+		if fresh, err := d.run.w.Again(); err == nil {
+			w = fresh
+		}
+	}
+	return d.settleLoads(ctx, w) || more
 }
 
 // settleTrust asks where there is something to ask, and reports whether more may

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -30,6 +31,9 @@ type Options struct {
 	Trust bool   // --trust: this project is trusted for this run
 	// Session is what was agreed to of the project for this run; or nil.
 	Session *trust.Record
+	// Agreed are the extensions that their user has load for this run; see
+	// gate.Options.
+	Agreed map[string]string
 	// Headless says that nobody can be asked.
 	Headless bool
 	Flags    []config.Override
@@ -99,7 +103,7 @@ func (w *Workspace) load(o Options) error {
 func (w *Workspace) gateOptions() gate.Options {
 	return gate.Options{
 		Home: w.Home, ProjectRoot: w.ProjectRoot, CWD: w.CWD, UserHome: w.UserHome, Settings: w.Settings,
-		Environ: w.Environ, Headless: w.opts.Headless, Trust: w.opts.Trust, Session: w.opts.Session, Unenforced: Unenforced, Enforced: Enforced,
+		Environ: w.Environ, Headless: w.opts.Headless, Trust: w.opts.Trust, Session: w.opts.Session, Agreed: w.opts.Agreed, Unenforced: Unenforced, Enforced: Enforced,
 	}
 }
 
@@ -121,6 +125,19 @@ func (w *Workspace) Agree(r *trust.Record) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.opts.Trust, w.opts.Session = false, r
+}
+
+// AgreeToLoad has every later [Workspace.Again] load what is in a folder, as long
+// as it has this mark.
+func (w *Workspace) AgreeToLoad(dir, mark string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	agreed := maps.Clone(w.opts.Agreed) // others may have the one that was
+	if agreed == nil {
+		agreed = map[string]string{}
+	}
+	agreed[dir] = mark
+	w.opts.Agreed = agreed
 }
 
 // Vouches tells whether a file of the project may be acted on, with all that lies

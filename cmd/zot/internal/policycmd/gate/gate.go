@@ -39,6 +39,9 @@ type Options struct {
 	// agreed to for this run.
 	Trust   bool
 	Session *trust.Record
+	// Agreed are the extensions that load for this run, since their user was asked
+	// and said yes: what [Gate.Mark] gave for each, by folder.
+	Agreed map[string]string
 	// Unenforced lists what this system cannot hold a candidate to that has these
 	// rights; nil: all is enforced.
 	Unenforced func(*discovery.Candidate, *policies.Grant) []string

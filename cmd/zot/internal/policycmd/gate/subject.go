@@ -44,6 +44,9 @@ func (g *Gate) subject(c *discovery.Candidate) policies.Subject {
 	if g.needsDigest(s, file) {
 		s.Digest = g.digest(c)
 	}
+	if mark := g.opts.Agreed[c.Dir]; mark != "" {
+		s.Agreed = mark == g.Mark(c)
+	}
 	s.Lock = file.Facts(lock.Found{Name: m.Name, Source: s.Claimed, Digest: s.Digest, Descriptors: Descriptors(c), Platform: Platform})
 	s.Approval, s.Untrusted = nil, s.Scope == policies.ScopeProject && !g.Trusted
 	s.WhyUntrusted, s.UntrustedRemedy = g.whyUntrusted()
@@ -117,6 +120,16 @@ func (g *Gate) DigestOf(c *discovery.Candidate) string {
 		return b.Subject().Digest
 	}
 	return g.digest(c)
+}
+
+// Mark stands for a candidate's bytes under the policy as it is: what was agreed to
+// of them holds for no others. It is empty where they cannot be hashed.
+func (g *Gate) Mark(c *discovery.Candidate) string {
+	digest := g.digest(c)
+	if digest == "" {
+		return ""
+	}
+	return digest + " " + g.PolicyDigest()
 }
 
 // digest hashes a candidate's folder.
