@@ -56,6 +56,8 @@ type LayerFile struct {
 	Found bool   `json:"found"`
 	// Held says that the file's preferences wait for the project to be trusted.
 	Held bool `json:"held,omitempty"`
+	// Broken says that nothing of the file counts; Problems say why.
+	Broken bool `json:"broken,omitempty"`
 }
 
 // Load reads all layers. It fails only where there is nothing sensible to go on
@@ -166,6 +168,7 @@ func (l *loader) file(layer Layer, dir string) {
 
 // broken reports a file of which nothing can be used.
 func (l *loader) broken(section PolicySection, err error) {
+	l.s.Files[len(l.s.Files)-1].Broken = true
 	section.Err = err
 	l.s.Policy = append(l.s.Policy, section)
 	p := Problem{Layer: section.Layer, Source: section.Path, Message: "no setting of this file counts: " + plain(err)}

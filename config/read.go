@@ -180,9 +180,11 @@ func (r *reader) unknown(m *document.Member, at *branch, path []string) {
 	name := path[len(path)-1]
 	near := schemas.Nearest(name, known)
 	remedy := "remove it"
-	switch {
+	switch steps, err := ParsePath(name); {
 	case elsewhere[name] != "":
 		remedy = elsewhere[name]
+	case err == nil && len(steps) > 1 && Known(append(path[:len(path)-1:len(path)-1], steps...)):
+		remedy = "a dot is no step in a file: write " + nested(steps)
 	case near != "" && strings.EqualFold(near, name):
 		remedy = fmt.Sprintf("names are case-sensitive: write %q", near)
 	case near != "":
@@ -194,6 +196,14 @@ func (r *reader) unknown(m *document.Member, at *branch, path []string) {
 	if len(path) == 1 && near == "policy" {
 		r.losePolicy(m.Pos, fmt.Sprintf("%q looks like a policy section with its name misspelt", name))
 	}
+}
+
+// nested writes a name of several steps as the objects of a file.
+func nested(steps []string) string {
+	if len(steps) == 1 {
+		return quoteJSON(steps[0]) + ": …"
+	}
+	return quoteJSON(steps[0]) + ": {" + nested(steps[1:]) + "}"
 }
 
 // child returns path with one more name; it never writes into path's memory.

@@ -99,6 +99,9 @@ func (k *Key) fromNumber(n *document.Node) (any, *badValue) {
 	switch k.Type {
 	case Int, Bytes:
 		i, ok := n.Int()
+		if x, err := strconv.ParseFloat(n.Text, 64); !ok && (err != nil || math.Abs(x) > 1<<53) {
+			return nil, bad(k.bounds(), "%s is out of bounds", n.Text)
+		}
 		if !ok {
 			return nil, bad("drop the fraction", "must be a whole number, and is %s", n.Text)
 		}

@@ -105,7 +105,7 @@ func (d *Document) unreadable() (Problem, bool) {
 	if at := tooDeep(d.text, MaxDepth); at >= 0 {
 		pos := d.positionAt(at)
 		return Problem{Kind: KindSyntax, Line: pos.Line, Column: pos.Column,
-			Message: fmt.Sprintf("nested more than %d deep", MaxDepth)}, true
+			Message: fmt.Sprintf("nested more than %d deep", MaxDepth), Remedy: "no file needs that: take some of it out"}, true
 	}
 	return Problem{}, false
 }
@@ -305,6 +305,10 @@ func rewordSyntax(message string) (string, string) {
 		return message, "put a comma between the two values"
 	case strings.Contains(message, "'\\''"):
 		return message, "strings are written in double quotes"
+	case strings.Contains(message, "invalid literal"):
+		return message, "names and strings are written in double quotes"
+	case strings.Contains(message, "after object name"):
+		return message, "put a colon between the name and its value"
 	}
 	return message, ""
 }

@@ -39,7 +39,7 @@ type jsonReader struct {
 func (r *jsonReader) node(v *hujson.Value, depth int) (*Node, error) {
 	n := &Node{Pos: r.lines.pos(v.StartOffset)}
 	if depth > MaxDepth {
-		return nil, r.file.fail(n.Pos, fmt.Sprintf("more than %d levels deep", MaxDepth), "")
+		return nil, r.file.fail(n.Pos, fmt.Sprintf("more than %d levels deep", MaxDepth), "no setting lies that deep: take some of it out")
 	}
 	var err error
 	switch t := v.Value.(type) {

@@ -65,7 +65,7 @@ func (r *yamlReader) node(y *yaml.Node, depth int) (*Node, error) {
 		return nil, r.file.fail(pos, fmt.Sprintf("more than %d values", MaxNodes), "")
 	}
 	if depth > MaxDepth {
-		return nil, r.file.fail(pos, fmt.Sprintf("more than %d levels deep", MaxDepth), "")
+		return nil, r.file.fail(pos, fmt.Sprintf("more than %d levels deep", MaxDepth), "no setting lies that deep: take some of it out")
 	}
 	switch y.Kind {
 	case yaml.AliasNode:

@@ -128,10 +128,13 @@ func (h Home) Update(path string, fn func(old []byte) ([]byte, error)) error {
 	return WriteFile(path, data, FileMode)
 }
 
-// writable refuses a file that its owner has made read-only, which replacing it
-// would pass over.
+// writable refuses what is no file, and a file that its owner has made read-only,
+// which replacing it would pass over.
 func writable(path string) error {
 	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() { // reading a pipe would wait for ever
+		return fmt.Errorf("%q is a %s, and must be a file", path, Kind(info.Mode()))
+	}
 	if err == nil && info.Mode().Perm()&0o222 == 0 {
 		return fmt.Errorf("writing %q: the file is read-only; if it is to be changed, make it writable first", path)
 	}

@@ -109,7 +109,7 @@ func (c *command) set(layer config.Layer, p []string, text string) error {
 		return err
 	}
 	if err := config.Set(o.Home, file, p, value); err != nil {
-		return err
+		return c.unsaved(err)
 	}
 	fmt.Fprintf(c.Streams.Err, "saved %s in %s\n", config.FormatPath(p), file)
 	if doubt != nil {
@@ -155,7 +155,7 @@ func (c *command) unsetCmd() *cobra.Command {
 		}
 		found, err := config.Unset(o.Home, file, plusLast(p))
 		if err != nil {
-			return err
+			return c.unsaved(err)
 		}
 		switch {
 		case !found && !config.Known(strippedPlus(p)):

@@ -1,6 +1,7 @@
 package configcmd
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/patriceckhart/zot/config/document"
 	"github.com/patriceckhart/zot/config/home"
 	"github.com/patriceckhart/zot/policies"
+	"github.com/patriceckhart/zot/schemas"
 )
 
 // A fault is something wrong in a file, of a setting or of the policy.
@@ -68,6 +70,19 @@ func (c *command) check(layer config.Layer, file string, o config.Options) error
 		return err
 	}
 	return c.tell(append(faults, wrong...))
+}
+
+// unsaved shows where a file breaks that was to be changed.
+func (c *command) unsaved(err error) error {
+	var syntax *document.SyntaxError
+	if !errors.As(err, &syntax) {
+		return err
+	}
+	text, _ := home.ReadFile(syntax.File, document.MaxSize) // without it the line is not shown
+	fmt.Fprint(c.Streams.Err, schemas.Render(schemas.Problem{
+		Line: syntax.Pos.Line, Column: syntax.Pos.Column, Message: syntax.Msg + "; the file was left as it is", Remedy: syntax.Remedy,
+	}, syntax.File, text))
+	return errTold
 }
 
 // tell prints faults, and fails where there are any.

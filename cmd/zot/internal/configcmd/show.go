@@ -214,6 +214,8 @@ func state(f config.LayerFile) string {
 	switch {
 	case !f.Found:
 		return "not there"
+	case f.Broken:
+		return "not read: it has faults"
 	case f.Held:
 		return "held back until the project is trusted"
 	}

@@ -19,6 +19,7 @@ import (
 func (v *visit) settings() {
 	for _, f := range v.w.Settings.Files {
 		switch {
+		case f.Broken: // said below
 		case f.Held && f.Found:
 			v.add(f.Layer.String(), Info, f.Path+": its preferences are held back until the project is trusted", "see zot trust")
 		case f.Found:
