@@ -131,8 +131,8 @@ func insertMember(obj *hujson.Object, name string, value any, depth int, style j
 		Name:  hujson.Value{Value: hujson.String(name)},
 		Value: hujson.Value{Value: style.value(value, depth+1), BeforeExtra: []byte(" ")},
 	}
-	// What stands before the closing brace: comments to the last member, which
-	// now come before the new one, and the brace's own line.
+	// What stands before the closing brace: comments, the first of which may be on
+	// the last member's line, and the brace's own line.
 	head, brace := splitLastLine(obj.AfterExtra)
 	lead := style.newline(depth + 1)
 	if n := len(obj.Members); n > 0 {
@@ -149,8 +149,16 @@ func insertMember(obj *hujson.Object, name string, value any, depth int, style j
 	} else if brace == "" {
 		brace = style.newline(depth)
 	}
-	m.Name.BeforeExtra = append(hujson.Extra(head), lead...)
-	obj.AfterExtra = hujson.Extra(brace)
+	// Comments on lines of their own stay after it, where they ended the object.
+	stays := len(head)
+	if len(obj.Members) > 0 {
+		stays = firstLine(head)
+		if !strings.Contains(head, "\n") {
+			stays = len(head)
+		}
+	}
+	m.Name.BeforeExtra = append(hujson.Extra(head[:stays]), lead...)
+	obj.AfterExtra = hujson.Extra(head[stays:] + brace)
 	obj.Members = append(obj.Members, m)
 }
 

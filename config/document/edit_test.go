@@ -32,6 +32,11 @@ func TestSet(t *testing.T) {
 			"{\n  \"model\": \"a\", // mine\n  \"theme\": \"dark\",\n}\n",
 		},
 		{
+			"comments that end the object stay its end", "a.json",
+			"{\r\n  \"model\": \"a\", // mine\r\n  // \"x\": 1\r\n}", "theme", "dark",
+			"{\r\n  \"model\": \"a\", // mine\r\n  \"theme\": \"dark\",\r\n  // \"x\": 1\r\n}",
+		},
+		{
 			"on one line", "a.json", `{"a":1}`, "b", []string{"x", "y"}, `{"a":1, "b": ["x", "y"]}`,
 		},
 		{
