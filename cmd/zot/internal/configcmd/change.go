@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"runtime"
 	"slices"
 	"strings"
@@ -200,8 +201,15 @@ func (c *command) edit(ctx context.Context, layer config.Layer) error {
 			return err
 		}
 	}
-	if err := c.Edit(ctx, append(editor, file)); err != nil {
+	switch err := c.Edit(ctx, append(editor, file)); {
+	case errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("there is no editor %q; set VISUAL or EDITOR to the name of one", editor[0])
+	case err != nil:
 		return fmt.Errorf("running editor %q: %w", editor[0], err)
+	}
+	if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
+		fmt.Fprintf(c.Streams.Err, "note: %s is not there any more, so the %s layer sets nothing\n", schemas.Printable(file), layer)
+		return nil
 	}
 	return c.check(layer, file, o)
 }

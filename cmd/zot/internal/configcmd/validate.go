@@ -1,8 +1,8 @@
 package configcmd
 
 import (
+	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -11,6 +11,7 @@ import (
 	"github.com/patriceckhart/zot/cmd/zot/internal/exit"
 	"github.com/patriceckhart/zot/config"
 	"github.com/patriceckhart/zot/config/document"
+	"github.com/patriceckhart/zot/config/home"
 	"github.com/patriceckhart/zot/schemas"
 )
 
@@ -58,6 +59,9 @@ var schemaNames = map[string]string{
 	"policy.tests.json": "policy-tests", "policy.tests.yaml": "policy-tests",
 }
 
+// maxFile is how long a file may be that is checked: far more than any of them is.
+const maxFile = 16 << 20
+
 func (c *command) validateFile(file, schema string) error {
 	if schema == "" {
 		if schema = schemaNames[filepath.Base(file)]; schema == "" {
@@ -74,14 +78,14 @@ func (c *command) validateFile(file, schema string) error {
 	if _, ok := schemas.Get(schema); !ok {
 		return unknownSchema(schema)
 	}
-	data, err := os.ReadFile(file)
+	data, err := home.ReadFile(file, maxFile)
 	if err != nil {
 		return err
 	}
-	problems, err := validate(schema, file, data)
-	if err != nil {
-		return err
+	if len(data) > maxFile {
+		return fmt.Errorf("%s: holds more than %d bytes, which no such file does", file, maxFile)
 	}
+	problems := validate(schema, file, data)
 	for _, p := range problems {
 		fmt.Fprint(c.Streams.Out, schemas.Render(p, file, data))
 	}
@@ -91,15 +95,18 @@ func (c *command) validateFile(file, schema string) error {
 	return nil
 }
 
-func validate(schema, file string, data []byte) ([]schemas.Problem, error) {
+func validate(schema, file string, data []byte) []schemas.Problem {
 	if !document.IsYAML(file) {
-		return schemas.Validate(schema, data), nil
+		return schemas.Validate(schema, data)
 	}
 	f, err := document.Parse(file, data)
-	if err != nil {
-		return nil, err
+	var syntax *document.SyntaxError
+	if errors.As(err, &syntax) {
+		return []schemas.Problem{{
+			Kind: schemas.KindSyntax, Line: syntax.Pos.Line, Column: syntax.Pos.Column, Message: syntax.Msg, Remedy: syntax.Remedy,
+		}}
 	}
-	return f.Validate(schema), nil
+	return f.Validate(schema)
 }
 
 func (c *command) schemaCmd() *cobra.Command {
