@@ -61,7 +61,7 @@ func InCache(dir string, module []byte, isolation Isolation) (Compiled, bool) {
 	if _, err := Inspect(module); err != nil {
 		return Compiled{}, false
 	}
-	entry := filepath.Join(dir, cacheKey(stripped(module), variantOf(isolation)))
+	entry := filepath.Join(dir, cacheKey(prepared(module, isolation), variantOf(isolation)))
 	if _, err := os.Stat(entry); err != nil {
 		return Compiled{}, false
 	}

@@ -36,6 +36,7 @@ const (
 	sectionMemory    = 5
 	sectionExport    = 7
 	sectionStart     = 8
+	sectionCode      = 10
 	sectionData      = 11
 	sectionDataCount = 12
 )

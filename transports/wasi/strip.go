@@ -6,6 +6,16 @@ import (
 	"slices"
 )
 
+// prepared is a module as the engine gets it: without what it needs not and, where
+// it has to look whether to stop, made for that.
+func prepared(module []byte, isolation Isolation) []byte {
+	module = stripped(module)
+	if isolation == Inline {
+		module = straightened(module)
+	}
+	return module
+}
+
 // stripped leaves out of a module what does not change what it does, and puts
 // together what is in pieces: the engine keeps a record of every piece for as
 // long as the module runs. The module is one that Inspect has read.
@@ -103,12 +113,6 @@ func joined(section []byte) []byte {
 	}
 	return out
 }
-
-// Instructions that say where a piece is.
-const (
-	opI32Const = 0x41
-	opEnd      = 0x0b
-)
 
 // dataPieces reads a data section whose pieces all have a fixed place in the
 // first memory and do not overlap, so that their order means nothing. They are

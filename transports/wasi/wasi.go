@@ -149,7 +149,7 @@ func Start(ctx context.Context, o Options) (*Conn, error) {
 	if err := check(o); err != nil {
 		return nil, err
 	}
-	o.Module = stripped(o.Module)
+	o.Module = prepared(o.Module, o.Isolation)
 	ctx, cancel := context.WithTimeoutCause(ctx, o.StartMax, fmt.Errorf("%q did not start within %v", o.Name, o.StartMax))
 	defer cancel()
 	if o.Isolation == Inline {
@@ -171,7 +171,7 @@ func Compile(ctx context.Context, o Options) error {
 	if err := check(o); err != nil {
 		return err
 	}
-	o.Module = stripped(o.Module)
+	o.Module = prepared(o.Module, o.Isolation)
 	ctx, cancel := context.WithTimeout(ctx, o.StartMax)
 	defer cancel()
 	_, err = compiled(ctx, o, variantOf(o.Isolation))
