@@ -160,11 +160,9 @@ func (r *row) wantTrust(v Verdict, code Code, reason, remedy string) {
 }
 
 func (r *row) wantBy(by Origin, v Verdict, code Code, reason, remedy string) {
-	if r.b.answered(v) {
-		r.warn(code, "%s", reason)
-		return
+	if !r.b.answered(v) {
+		r.lower(by, v, code, reason, remedy)
 	}
-	r.lower(by, v, code, reason, remedy)
 }
 
 func (r *row) lower(by Origin, v Verdict, code Code, reason, remedy string) {
@@ -229,6 +227,10 @@ func changed(files []string) string {
 
 // flag is an extension named by --ext.
 func (r *row) flag() {
+	if r.mode() == Locked {
+		r.want(Deny, CodeUnlisted, "mode locked, and it runs from a folder named on the command line (dev)", "install it, lock it, and add an allow rule to the managed or user policy")
+		return
+	}
 	r.byMode(Allow, Ask, Deny, CodeApprovalNeeded, "it runs from a folder named on the command line (dev)", "install it and lock it")
 }
 
@@ -319,7 +321,11 @@ func (r *row) surplus() {
 	}
 	missing := s.asked.Missing(s.Roots.expand(orNothing(s.Lock.Permissions)))
 	if len(missing) > 0 {
-		r.byMode(Allow, Deny, Deny, CodeExceedsLock, "it asks for more than was locked, which is withheld: "+atomList(missing), "if it may, run "+r.lockCommand()+" --update "+s.Name)
+		withheld := ""
+		if r.mode() == Open {
+			withheld = ", which is withheld"
+		}
+		r.byMode(Allow, Deny, Deny, CodeExceedsLock, "it asks for more than was locked"+withheld+": "+atomList(missing), "if it may, run "+r.lockCommand()+" --update "+s.Name)
 	}
 }
 

@@ -153,7 +153,7 @@ func TestModes(t *testing.T) {
 		{"descriptor drift", change(func(s *policies.Subject) { s.Lock.DescriptorDrift = true }), "ask ZP034", "deny ZP034", "deny ZP020"},
 		{"other platform", change(func(s *policies.Subject) { s.Lock.PlatformMissing = true }), "ask ZP036", "deny ZP036", "deny ZP020"},
 		{"asks for more than the lock", change(func(s *policies.Subject) { s.Lock.Permissions = &policies.Grant{} }), "allow ZP001", "deny ZP033", "deny ZP020"},
-		{"named by --ext", change(func(s *policies.Subject) { s.Scope = policies.ScopeFlag }), "allow ZP001", "ask ZP012", "deny ZP012"},
+		{"named by --ext", change(func(s *policies.Subject) { s.Scope = policies.ScopeFlag }), "allow ZP001", "ask ZP012", "deny ZP020"},
 		{"fetches what it runs", change(func(s *policies.Subject) { s.Launcher = "npx -y" }), "allow ZP001", "deny ZP084", "deny ZP020"},
 		{"cannot be confined here", change(func(s *policies.Subject) { s.Unenforced = []string{"net.connect"} }), "allow ZP001", "ask ZP050", "deny ZP020"},
 		{"project, approved and locked", project(none), "allow ZP001", "allow ZP001", "deny ZP020"},

@@ -36,6 +36,7 @@ type planner struct {
 	found discovery.Plan       // what the latest plan was made of
 	gate  *gate.Gate           // of the latest plan
 	held  []policies.Decision
+	told  map[string]bool // warnings that were said
 	// bounds is the policy for each extension of the latest plan, by name, and
 	// granted what it was started with.
 	bounds  map[string]*policies.Bound
@@ -105,7 +106,27 @@ func (p *planner) plan() extension.Plan {
 	p.watch.started = g
 	p.mu.Unlock()
 	p.tellHeld(found, g)
+	p.tellWarnings(found, g)
 	return plan
+}
+
+// tellWarnings says, once in a run, what is wrong with extensions that load all
+// the same: that they are given less than they ask for, that this system cannot
+// hold them to something, and the like.
+func (p *planner) tellWarnings(found discovery.Plan, g *gate.Gate) {
+	if p.report == nil {
+		return
+	}
+	for _, c := range found.Loading() {
+		d, _ := g.Load(c)
+		for _, w := range d.Warnings {
+			text := fmt.Sprintf("extension %s: %s: %s", c.Name, w.Code, w.Message)
+			if w.Code == policies.CodeApprovalNeeded || w.Code == policies.CodeAuditSink || !p.firstTime(text) {
+				continue // what its user typed, and what is settled already
+			}
+			p.report(event.Notice{Level: "warn", Text: text})
+		}
+	}
 }
 
 // namedExtensions says which folders of --ext hold no extension. They were named
@@ -123,6 +144,20 @@ func (a *run) namedExtensions() error {
 		}
 	}
 	return errors.Join(faults...)
+}
+
+// firstTime tells whether a warning has not been said yet.
+func (p *planner) firstTime(text string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.told[text] {
+		return false
+	}
+	if p.told == nil {
+		p.told = map[string]bool{}
+	}
+	p.told[text] = true
+	return true
 }
 
 // tellHeld keeps and reports what is held back, and by whom.
