@@ -22,6 +22,7 @@ func FileValue(layer Layer, path []string, text string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	b := base{confined: layer.FromProject()}
 	fail := func(bad *badValue) error {
 		return fmt.Errorf("%s: %w", FormatPath(path), bad)
 	}
@@ -30,12 +31,12 @@ func FileValue(layer Layer, path []string, text string) (any, error) {
 		if err := json.Unmarshal([]byte(text), &items); err != nil {
 			return nil, fail(bad(`for example ["a", "b"]`, "%s is not a list of strings", text))
 		}
-		if _, bad := k.checkList(items, base{}); bad != nil {
+		if _, bad := k.checkList(items, b); bad != nil {
 			return nil, fail(bad)
 		}
 		return items, nil
 	}
-	value, bad := k.fromString(text, base{})
+	value, bad := k.fromString(text, b)
 	if bad != nil {
 		return nil, fail(bad)
 	}

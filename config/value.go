@@ -302,7 +302,8 @@ func (b base) resolve(text string) (any, *badValue) {
 		return nil, bad("write a path", "%q is not a path", text)
 	}
 	path := home.Expand(text, b.userHome)
-	if b.confined && !filepath.IsLocal(filepath.FromSlash(text)) {
+	tilde := home.Expand(text, string(filepath.Separator)) != text // whoever's home folder it is
+	if b.confined && (tilde || !filepath.IsLocal(filepath.FromSlash(text))) {
 		return nil, bad("write a path below the project's folder", "%q leaves the project", text)
 	}
 	if !filepath.IsAbs(path) {

@@ -85,6 +85,13 @@ func plusLast(p []string) []string {
 	return p
 }
 
+// plainName is the name without the plus before its last part.
+func plainName(p []string) []string {
+	p = slices.Clone(p)
+	p[len(p)-1] = strings.TrimPrefix(p[len(p)-1], "+")
+	return p
+}
+
 // strippedPlus is the name without the plus that appends.
 func strippedPlus(p []string) []string {
 	p = slices.Clone(p)
@@ -128,7 +135,8 @@ func (c *command) noteDecider(layer config.Layer, p []string, o config.Options) 
 	if e, ok := s.Effective(p); ok && e.Layer > layer {
 		fmt.Fprintf(c.Streams.Err, "note: %s still holds, from %s\n", e.Literal(), e.Origin)
 	}
-	if layer.FromProject() && !o.ProjectTrusted {
+	waits := func(e config.Entry) bool { return e.Layer == layer && slices.Equal(e.Path, plainName(p)) }
+	if slices.ContainsFunc(s.Held(), waits) {
 		fmt.Fprintln(c.Streams.Err, "note: it takes effect once the project is trusted")
 	}
 	return nil
