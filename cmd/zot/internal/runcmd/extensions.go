@@ -37,6 +37,10 @@ type planner struct {
 	gate  *gate.Gate           // of the latest plan
 	held  []policies.Decision
 	told  map[string]bool // warnings that were said
+	// asking says that its user is being asked, so that what is held back is not
+	// yet known; unsaid is what would be.
+	asking bool
+	unsaid *event.PolicyStatus
 	// bounds is the policy for each extension of the latest plan, by name, and
 	// granted what it was started with.
 	bounds  map[string]*policies.Bound
@@ -165,9 +169,32 @@ func (p *planner) tellHeld(found discovery.Plan, g *gate.Gate) {
 	status, decisions := heldBack(found, g)
 	p.mu.Lock()
 	p.gate, p.held = g, decisions
+	p.unsaid = nil
+	if p.asking {
+		p.unsaid = &status
+	}
+	asking := p.asking
 	p.mu.Unlock()
-	if len(status.Held) > 0 && p.report != nil {
+	if len(status.Held) > 0 && p.report != nil && !asking {
 		p.report(status)
+	}
+}
+
+// ask says that its user is going to be asked, and answered that it is over: with
+// no, what is held back stays so and is reported; with yes, by the plan to come.
+func (p *planner) ask() {
+	p.mu.Lock()
+	p.asking = true
+	p.mu.Unlock()
+}
+
+func (p *planner) answered(yes bool) {
+	p.mu.Lock()
+	unsaid := p.unsaid
+	p.asking, p.unsaid = false, nil
+	p.mu.Unlock()
+	if unsaid != nil && len(unsaid.Held) > 0 && p.report != nil && !yes {
+		p.report(*unsaid)
 	}
 }
 

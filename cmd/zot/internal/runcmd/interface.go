@@ -35,6 +35,7 @@ func runInterface(ctx context.Context, f *Flags, words []string, s *iostreams.St
 	out := make(chan event.Event)
 	go ui.relay(ctx, out) // ends with ctx
 	a.announce()
+	a.planner.ask()
 	a.host.Start()
 	ui.lookForModel()
 	opts := ui.options(strings.Join(words, " "), out, &a.w.Settings.Config)
@@ -43,6 +44,7 @@ func runInterface(ctx context.Context, f *Flags, words []string, s *iostreams.St
 		if s.InTerminal && s.OutTerminal {
 			go ui.askTrust(ctx) // ends with ctx
 		} else {
+			a.planner.answered(false)
 			a.texts.settle() // nobody is there, so what is not trusted stays held back
 		}
 		return signalled(plain.Run(ctx, opts))

@@ -13,6 +13,7 @@ import (
 	"github.com/patriceckhart/zot/cmd/zot/internal/policycmd/gate"
 	"github.com/patriceckhart/zot/cmd/zot/internal/version"
 	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
+	"github.com/patriceckhart/zot/policies"
 	"github.com/patriceckhart/zot/policies/trust"
 	"github.com/patriceckhart/zot/runtime/event"
 	"github.com/patriceckhart/zot/runtime/extension/discovery"
@@ -32,7 +33,9 @@ const (
 // there that its user has not approved, and then loads it.
 func (d *desk) askTrust(ctx context.Context) {
 	defer d.run.texts.settle()
-	if !d.settle(ctx, d.run.planner.workspace()) {
+	more := d.settle(ctx, d.run.planner.workspace())
+	d.run.planner.answered(more)
+	if !more {
 		return
 	}
 	if _, err := d.run.host.Reload(ctx, ""); err != nil {
@@ -198,6 +201,9 @@ func extensionLines(c *discovery.Candidate, ext trust.Extension, change trust.Ch
 		for _, u := range b.Subject().Unenforced {
 			lines = append(lines, "  not enforced here: "+u)
 		}
+	}
+	if d, ok := g.Load(c); ok && d.Verdict == policies.Deny {
+		lines = append(lines, "  would not load even so: "+gate.Sentence(d))
 	}
 	return lines
 }
