@@ -23,6 +23,7 @@
 package policies
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/patriceckhart/zot/config/document"
@@ -167,6 +168,18 @@ type Origin struct {
 	Rule   string `json:"rule,omitempty"` // id of the rule, or what the key is
 	// Builtin says that no layer said it: it is how zot works.
 	Builtin bool `json:"builtin,omitempty"`
+}
+
+// MarshalJSON leaves out the layer where none said it.
+func (o Origin) MarshalJSON() ([]byte, error) {
+	type plain Origin
+	if !o.Builtin {
+		return json.Marshal(plain(o))
+	}
+	return json.Marshal(struct {
+		Rule    string `json:"rule,omitempty"`
+		Builtin bool   `json:"builtin"`
+	}{o.Rule, true})
 }
 
 // String is the origin for people: "managed /etc/zot/config.json:4:7 rule no-net".

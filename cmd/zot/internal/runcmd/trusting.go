@@ -116,14 +116,13 @@ func trustAsk(root string, found discovery.Plan, g *gate.Gate, texts []string) t
 	case onlyTexts(g.Change()):
 		title = "this project brings instructions for the model; may it follow them?"
 	}
+	options := []dialog.Option{{Label: "no, load none of it"}, {Label: "yes, this time"}}
+	if !g.Identity.Session { // a home folder is no project
+		options = append(options, dialog.Option{Label: "yes, and remember it", Detail: "until the files, rights or settings change"})
+	}
 	return tui.Ask{
 		Kind: dialog.Trust, Title: title, Cwd: root, Body: trustBody(found, g, texts),
-		Options: []dialog.Option{
-			{Label: "no, load none of it"},
-			{Label: "yes, this time"},
-			{Label: "yes, and remember it", Detail: "until the files, rights or settings change"},
-		},
-		Default: trustNone, Cancel: trustNone,
+		Options: options, Default: trustNone, Cancel: trustNone,
 	}
 }
 
