@@ -248,13 +248,14 @@ func missing(found discovery.Plan, g *gate.Gate) []policies.Decision {
 
 // findRequired says what helps where an extension that must run does not.
 func findRequired(found discovery.Plan, name string) string {
-	for _, c := range found.Lookup(name) {
-		if c.State == discovery.Disabled {
-			return "switch it on with zot ext enable " + c.Name
-		}
-		return "zot policy explain " + c.Name + " says why"
+	switch there := found.Lookup(name); {
+	case len(there) == 0:
+		return "install it with zot ext install; zot ext list says what settings leave out, and --no-ext leaves out all"
+	case there[0].State == discovery.Disabled:
+		return "switch it on with zot ext enable " + there[0].Name
+	default:
+		return "zot policy explain " + there[0].Name + " says why"
 	}
-	return "install it with zot ext install; zot ext list says what settings leave out, and --no-ext leaves out all"
 }
 
 // audit writes what an extension was refused to the log of decisions.
