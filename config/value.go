@@ -309,6 +309,9 @@ func (b base) resolve(text string) (any, *badValue) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(b.dir, path)
 	}
+	if b.confined && b.dir != "" && !home.Inside(path, b.dir) {
+		return nil, bad("put a folder in its place", "%q is a link out of the project", text)
+	}
 	return filepath.Clean(path), nil
 }
 

@@ -16,15 +16,22 @@ import (
 )
 
 // scopeOf is the policy's word for where a candidate was found. A further
-// folder counts as the project's where it lies inside it.
+// folder counts as the project's where it lies inside it, and also where only its
+// path does: a link there is the project's word for what it leads to.
 func scopeOf(c *discovery.Candidate, projectRoot string) policies.Scope {
 	switch {
 	case c.Scope == discovery.ScopeFlag:
 		return policies.ScopeFlag
-	case c.Scope == discovery.ScopeProject, projectRoot != "" && home.Inside(c.Dir, projectRoot):
+	case c.Scope == discovery.ScopeProject, projectRoot != "" && (home.Inside(c.Dir, projectRoot) || named(c.Dir, projectRoot)):
 		return policies.ScopeProject
 	}
 	return policies.ScopeUser
+}
+
+// named tells whether path, as it is written, lies below root.
+func named(path, root string) bool {
+	rel, err := filepath.Rel(root, path)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // subject puts together all that is known of a candidate.
