@@ -271,10 +271,14 @@ func (s *Set) Closed() (Decision, bool) {
 }
 
 func (l *layer) closed() Decision {
+	remedy := "mend the file, then zot policy check"
+	if l.layer == Env {
+		remedy = "give the variable another value, or unset it"
+	}
 	return Decision{
 		Verdict: Deny, Code: l.brokenCode, By: l.brokenPlace,
 		Reason: "the " + l.layer.String() + " policy cannot be read: " + l.broken.Error(),
-		Remedy: "mend the file, then zot policy check",
+		Remedy: remedy,
 	}
 }
 

@@ -88,6 +88,29 @@ func TestTamperingIsFound(t *testing.T) {
 	}
 }
 
+// A log that was never long begins with its first line.
+func TestAMissingBeginningIsFound(t *testing.T) {
+	h := home.Home(t.TempDir())
+	l := open(t, h)
+	for i := range 3 {
+		if err := l.Append(record(fmt.Sprint("V", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := audit.VerifyAll(h.AuditFile()); err != nil {
+		t.Fatal(err)
+	}
+	good, _ := os.ReadFile(h.AuditFile())
+	_, rest, _ := strings.Cut(string(good), "\n")
+	if err := os.WriteFile(h.AuditFile(), []byte(rest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	chain, err := audit.VerifyAll(h.AuditFile())
+	if err == nil || chain.Broken == nil || chain.Broken.Line != 1 {
+		t.Errorf("got %v, %+v", err, chain)
+	}
+}
+
 func TestATornLineDoesNotSpoilTheNext(t *testing.T) {
 	h := home.Home(t.TempDir())
 	if err := open(t, h).Append(record("A")); err != nil {

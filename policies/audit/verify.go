@@ -12,12 +12,16 @@ type Chain struct {
 }
 
 // VerifyAll checks the log at path together with the older files beside it, and
-// that each goes on where the one before ends. The error is a *ChainError where
-// the chain is broken.
+// that each goes on where the one before ends, the first where nothing was, unless
+// there are so many that an older one was dropped. The error is a *ChainError
+// where the chain is broken. That the last lines are missing is seen by the hash
+// of the last alone.
 func VerifyAll(path string) (Chain, error) {
 	chain := Chain{Files: []string{}}
-	for _, file := range files(path) {
-		n, last, err := verify(file, chain.Last, len(chain.Files) > 0)
+	all := files(path)
+	whole := len(all) <= Kept
+	for _, file := range all {
+		n, last, err := verify(file, chain.Last, whole || len(chain.Files) > 0)
 		chain.Files = append(chain.Files, file)
 		chain.Records += n
 		if last != "" {
