@@ -178,18 +178,21 @@ func init() {
 	}
 }
 
-// FuzzModule starts modules that are nearly good, each in a runner, for a
-// moment: whatever they are, starting and stopping them works.
+// FuzzModule starts modules that are nearly good, each in a runner and inline,
+// for a moment: whatever they are, starting and stopping them works.
 func FuzzModule(f *testing.F) {
 	for _, body := range []string{doNothing, unreachable, callItself, loopForEver, divideZero, readOutside} {
 		f.Add(program(body))
 	}
 	f.Add(program(doNothing, "wasi_snapshot_preview1.sched_yield"))
 	f.Fuzz(func(t *testing.T, module []byte) {
-		conn, err := Start(t.Context(), Options{Module: module, Name: "fuzz", MemPages: 64, CallMax: time.Second, StartMax: 20 * time.Second})
-		if err != nil {
-			return
+		for _, isolation := range []Isolation{Runner, Inline} {
+			conn, err := Start(t.Context(), Options{
+				Module: module, Name: "fuzz", Isolation: isolation, MemPages: 64, CallMax: time.Second, StartMax: 20 * time.Second,
+			})
+			if err == nil {
+				conn.Stop(t.Context(), transports.Grace{Exit: 10 * time.Millisecond})
+			}
 		}
-		conn.Stop(t.Context(), transports.Grace{Exit: 10 * time.Millisecond})
 	})
 }
