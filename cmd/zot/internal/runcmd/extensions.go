@@ -121,6 +121,11 @@ func (p *planner) tellWarnings(found discovery.Plan, g *gate.Gate) {
 	if p.report == nil {
 		return
 	}
+	for _, err := range g.LockErrs { // a lock that cannot be read pins nothing
+		if p.firstTime(err.Error()) {
+			p.report(event.Notice{Level: "warn", Text: err.Error()})
+		}
+	}
 	for _, c := range found.Loading() {
 		d, _ := g.Load(c)
 		for _, w := range d.Warnings {
