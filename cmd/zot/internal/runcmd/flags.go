@@ -79,7 +79,7 @@ func (f *Flags) Bind(fs *pflag.FlagSet) {
 
 	fs.StringSliceVar(&f.Tools, "tools", nil, "allow only these tools, built-in and extensions' alike")
 	fs.BoolVar(&f.NoTools, "no-tools", false, "allow no tool at all")
-	fs.IntVar(&f.MaxSteps, "max-steps", 0, "end a prompt after this many model calls; 0 does not")
+	fs.IntVar(&f.MaxSteps, "max-steps", 0, "end a prompt after this many model calls")
 	fs.BoolVar(&f.NoYolo, "no-yolo", false, "ask before every tool call")
 	fs.BoolVar(&f.Jail, "jail", false, "keep file tools inside the project, and commands where the system can")
 
