@@ -33,7 +33,7 @@ func (p Places) theme(_ []string, name string) *Finding {
 	f := near("theme", name, known)
 	switch {
 	case f == nil:
-		f = &Finding{Message: fmt.Sprintf("there is no theme %q yet", name), Remedy: "until there is the default one is shown; zot doctor tells more"}
+		f = &Finding{Message: fmt.Sprintf("there is no theme %q yet", name), Remedy: "until there is one, the default theme is shown"}
 	case len(unread) > 0:
 		f = unsure(f)
 		f.Remedy += fmt.Sprintf(" It may also come with %s, which cannot be looked into", strings.Join(unread, ", "))
