@@ -74,15 +74,7 @@ type layer struct {
 	rules      []*rule
 	unlisted   Verdict // Allow stands for inherit
 	unlistedAt Origin
-	mode       Mode
-	modeAt     Origin
-	enforce    Enforce
-	enforceAt  Origin
-	audit      Audit
-	auditAt    Origin
-
-	skillTools   SkillTools
-	skillToolsAt Origin
+	obligations
 
 	never       bool // trust.project: never
 	neverAt     Origin
@@ -144,39 +136,49 @@ type Set struct {
 	// whether somebody is there.
 	Headless bool
 
-	mode      Mode
-	modeAt    Origin
-	enforce   Enforce
-	enforceAt Origin
-	audit     Audit
-	auditAt   Origin
+	obligations
+}
 
+// obligations are what a layer can only make stricter, each with the line that
+// names it.
+type obligations struct {
+	mode         Mode
+	modeAt       Origin
+	enforce      Enforce
+	enforceAt    Origin
+	audit        Audit
+	auditAt      Origin
 	skillTools   SkillTools
 	skillToolsAt Origin
+}
+
+// meet takes what is stricter in another.
+func (o *obligations) meet(other *obligations) {
+	if other.mode > o.mode {
+		o.mode, o.modeAt = other.mode, other.modeAt
+	}
+	if other.enforce > o.enforce {
+		o.enforce, o.enforceAt = other.enforce, other.enforceAt
+	}
+	if other.audit > o.audit {
+		o.audit, o.auditAt = other.audit, other.auditAt
+	}
+	if other.skillTools > o.skillTools {
+		o.skillTools, o.skillToolsAt = other.skillTools, other.skillToolsAt
+	}
 }
 
 // Load reads the sections. It never fails: a section that cannot be read is in
 // Problems and closes what it would have governed.
 func Load(sections []Section) *Set {
-	set := &Set{modeAt: Origin{Builtin: true}}
+	set := &Set{obligations: obligations{modeAt: Origin{Builtin: true}}}
 	for _, s := range sections {
 		l, problems := readSection(s)
 		set.layers = append(set.layers, l)
 		set.Problems = append(set.Problems, problems...)
 	}
 	for _, l := range set.layers {
-		if l.mode > set.mode {
-			set.mode, set.modeAt = l.mode, l.modeAt
-		}
-		if l.enforce > set.enforce {
-			set.enforce, set.enforceAt = l.enforce, l.enforceAt
-		}
-		if l.audit > set.audit {
-			set.audit, set.auditAt = l.audit, l.auditAt
-		}
-		if l.skillTools > set.skillTools {
-			set.skillTools, set.skillToolsAt = l.skillTools, l.skillToolsAt
-		}
+		set.meet(&l.obligations)
 	}
 	return set
 }
