@@ -260,3 +260,39 @@ func wantMode(t *testing.T, path string, want os.FileMode) {
 		t.Errorf("%s has mode %o, want %o", path, got, want)
 	}
 }
+
+// A program that does not know of the lock, such as an editor, may save between
+// the reading and the writing: the change is made to what it saved.
+func TestUpdateSeesAnotherProgram(t *testing.T) {
+	h := home.Home(t.TempDir())
+	path := h.Path("f")
+	for _, first := range []string{"", "a"} {
+		if first != "" {
+			write(t, path, first)
+		}
+		calls := 0
+		err := h.Update(path, func(old []byte) ([]byte, error) {
+			if calls++; calls == 1 {
+				write(t, path, "theirs")
+			}
+			return append(old, "+ours"...), nil
+		})
+		if got, _ := os.ReadFile(path); err != nil || string(got) != "theirs+ours" {
+			t.Errorf("the file holds %q, %v", got, err)
+		}
+	}
+	err := h.Update(path, func(old []byte) ([]byte, error) {
+		write(t, path, string(old)+"x")
+		return []byte("ours"), nil
+	})
+	if err == nil || !strings.Contains(err.Error(), "another program keeps changing the file") {
+		t.Errorf("got error %v", err)
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

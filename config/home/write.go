@@ -1,6 +1,7 @@
 package home
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -102,7 +103,8 @@ func followLinks(path string) (string, error) {
 // Update changes a file that several instances of zot may change at once. It
 // takes the lock of path, reads the file (nil where there is none), and writes
 // what fn returns; where fn returns the same bytes or an error nothing is
-// written. An error of fn is returned as it is. A new file gets FileMode.
+// written. An error of fn is returned as it is. A new file gets FileMode. Where a
+// program that knows of no lock has changed the file meanwhile, fn is asked again.
 //
 // Locks are files of their own below locks/, so that none appear in a project.
 func (h Home) Update(path string, fn func(old []byte) ([]byte, error)) error {
@@ -114,18 +116,44 @@ func (h Home) Update(path string, fn func(old []byte) ([]byte, error)) error {
 	if err := writable(path); err != nil {
 		return err
 	}
-	old, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("reading %q: %w", path, plain(err))
+	for range updateTries {
+		old, err := existing(path)
+		if err != nil {
+			return err
+		}
+		data, err := fn(old)
+		if err != nil {
+			return err
+		}
+		if old != nil && bytes.Equal(old, data) {
+			return nil
+		}
+		now, err := existing(path)
+		if err != nil {
+			return err
+		}
+		if (now == nil) == (old == nil) && bytes.Equal(now, old) {
+			return WriteFile(path, data, FileMode)
+		}
 	}
-	data, err := fn(old)
-	if err != nil {
-		return err
+	return fmt.Errorf("writing %q: another program keeps changing the file; try again", path)
+}
+
+// updateTries is how often a change is made again because of another program.
+const updateTries = 5
+
+// existing reads a file; nil where there is none.
+func existing(path string) ([]byte, error) {
+	data, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("reading %q: %w", path, plain(err))
+	case data == nil:
+		data = []byte{} // an empty file is one
 	}
-	if old != nil && string(old) == string(data) {
-		return nil
-	}
-	return WriteFile(path, data, FileMode)
+	return data, nil
 }
 
 // writable refuses what is no file, and a file that its owner has made read-only,
