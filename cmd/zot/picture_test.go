@@ -67,7 +67,8 @@ var (
 )
 
 // shown is the text of a picture, row by row and without blanks. Colours do not
-// count, since a theme may change, and neither does how long something took.
+// count, since a theme may change, and neither does how long something took, nor
+// that it took long enough to be told.
 func shown(svg string) string {
 	var b strings.Builder
 	row := ""
@@ -78,5 +79,5 @@ func shown(svg string) string {
 		}
 		b.WriteString(strings.Join(strings.Fields(html.UnescapeString(m[2])), ""))
 	}
-	return duration.ReplaceAllString(b.String(), "0s")
+	return duration.ReplaceAllString(b.String(), "")
 }
