@@ -69,11 +69,12 @@ func find(root *cobra.Command, path string) *cobra.Command {
 
 // flags teaches the values of flags, wherever a flag of that name is.
 func (d Deps) flags(cmd *cobra.Command) {
+	modes := words("open", "pinned", "locked")
 	for name, fn := range map[string]complete{
 		"model": d.models, "provider": d.providers, "tools": words("read", "write", "edit", "bash", "skill"),
 		"reasoning": words("off", "minimal", "low", "medium", "high", "xhigh", "max"),
 		"ext":       folders, "cwd": folders, "home": folders,
-		"layer": words("user", "project", "local", "user-project"), "mode": words("open", "pinned", "locked"),
+		"layer": words("user", "project", "local", "user-project"), "mode": modes, "policy-mode": modes,
 		"schema": schemaNames, "update": d.names, "session": d.sessions,
 	} {
 		if f := cmd.LocalFlags().Lookup(name); f != nil && f.Value.Type() != "bool" {

@@ -57,7 +57,7 @@ func assemble(f *Flags, s *iostreams.Streams, as face) (*run, error) {
 		return nil, err
 	}
 	w, err := workspace.Open(workspace.Options{
-		CWD: f.CWD, Home: f.Home, Trust: f.Trust, Headless: !as.interactive, Flags: overrides(f),
+		CWD: f.CWD, Home: f.Home, Trust: f.Trust, PolicyMode: f.PolicyMode, Headless: !as.interactive, Flags: overrides(f),
 	})
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ package runcmd
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -43,6 +44,7 @@ type Flags struct {
 	NoSkill bool
 
 	Trust, RequireTrusted bool
+	PolicyMode            string // open, pinned or locked; a stricter one of a policy holds
 
 	set *pflag.FlagSet
 }
@@ -93,6 +95,7 @@ func (f *Flags) Bind(fs *pflag.FlagSet) {
 	fs.Bool("experimental-oauth", false, "accepted from older scripts; it does nothing")
 	fs.BoolVar(&f.Trust, "trust", false, "trust this project for this run")
 	fs.BoolVar(&f.RequireTrusted, "require-trusted", false, "leave with status 23 where something is held back")
+	fs.StringVar(&f.PolicyMode, "policy-mode", "", "extensions load as in `mode` open, pinned or locked, where no policy is stricter")
 	for _, name := range []string{"no-extensions", "no-skills", "with-skills", "rpc", "experimental-oauth"} {
 		_ = fs.MarkHidden(name)
 	}
@@ -118,6 +121,8 @@ func (f *Flags) Check() error {
 		f.Reasoning = level
 	}
 	switch {
+	case f.PolicyMode != "" && !slices.Contains([]string{"open", "pinned", "locked"}, f.PolicyMode):
+		return usage("--policy-mode %q: use open, pinned or locked", f.PolicyMode)
 	case f.Temperature < 0 || f.Temperature > 2:
 		return usage("--temperature %g: use a number from 0 to 2", f.Temperature)
 	case f.MaxSteps < 0 || f.Changed("max-steps") && f.MaxSteps == 0:

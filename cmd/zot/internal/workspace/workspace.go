@@ -36,7 +36,9 @@ type Options struct {
 	Agreed map[string]string
 	// Headless says that nobody can be asked.
 	Headless bool
-	Flags    []config.Override
+	// PolicyMode is the mode that a flag names; or empty.
+	PolicyMode string
+	Flags      []config.Override
 }
 
 // A Workspace is a place to work.
@@ -103,7 +105,7 @@ func (w *Workspace) load(o Options) error {
 func (w *Workspace) gateOptions() gate.Options {
 	return gate.Options{
 		Home: w.Home, ProjectRoot: w.ProjectRoot, CWD: w.CWD, UserHome: w.UserHome, Settings: w.Settings,
-		Environ: w.Environ, Headless: w.opts.Headless, Trust: w.opts.Trust, Session: w.opts.Session, Agreed: w.opts.Agreed, Unenforced: Unenforced, Enforced: Enforced,
+		Environ: w.Environ, Mode: w.opts.PolicyMode, Headless: w.opts.Headless, Trust: w.opts.Trust, Session: w.opts.Session, Agreed: w.opts.Agreed, Unenforced: Unenforced, Enforced: Enforced,
 	}
 }
 
