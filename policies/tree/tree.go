@@ -126,7 +126,7 @@ func (h *hasher) visit(p string, d fs.DirEntry, err error) error {
 		return nil
 	}
 	if !d.Type().IsRegular() {
-		return h.fail(p, "is a link or a special file", "put a regular file in its place")
+		return h.fail(p, "is a link or a special file", "put the file or folder itself in its place")
 	}
 	return h.file(p)
 }
@@ -142,7 +142,7 @@ func (h *hasher) file(p string) error {
 		return fmt.Errorf("hashing %q: %w", path.Join(h.dir, p), err)
 	}
 	if !info.Mode().IsRegular() { // it was swapped since the folder was read
-		return h.fail(p, "is a link or a special file", "put a regular file in its place")
+		return h.fail(p, "is a link or a special file", "put the file or folder itself in its place")
 	}
 	if len(h.tree.Files) == MaxFiles {
 		return h.fail("", fmt.Sprintf("holds more than %d files", MaxFiles), "leave out what the extension does not need")
