@@ -153,22 +153,25 @@ func TestGitRefusals(t *testing.T) {
 	}
 }
 
-// Neither the repository's nor the user's hooks run, and no submodule is
-// fetched.
+// Neither the repository's nor the user's hooks run, nor a filter of the
+// repository's, and no submodule is fetched.
 func TestCloningRunsNothing(t *testing.T) {
 	r := newRepository(t)
 	hooks, marker := t.TempDir(), filepath.Join(t.TempDir(), "ran")
 	for _, hook := range []string{"post-checkout", "post-merge", "reference-transaction"} {
 		write(t, hooks, hook+"*", "#!/bin/sh\necho ran > '"+marker+"'\n")
 	}
-	r.commit("1.0.0", ".gitmodules", "[submodule \"x\"]\n\tpath = x\n\turl = ext::sh -c touch% "+marker+"\n")
+	r.commit("1.0.0", ".gitattributes", "* filter=evil\n",
+		".gitmodules", "[submodule \"x\"]\n\tpath = x\n\turl = ext::sh -c touch% "+marker+"\n")
+	r.git("--git-dir", r.bare, "config", "filter.evil.smudge", "touch '"+marker+"'; cat")
+	r.git("--git-dir", r.bare, "config", "uploadpack.packObjectsHook", "touch '"+marker+"' #")
 	r.git("config", "--global", "core.hooksPath", hooks)
 	r.git("config", "--global", "submodule.recurse", "true")
 	r.git("config", "--global", "protocol.ext.allow", "always")
 	_, err := Install(context.Background(), Options{Home: t.TempDir()}, r.bare)
 	must(t, err)
 	if _, err := os.Stat(marker); err == nil {
-		t.Error("a hook ran")
+		t.Error("a program of the repository ran")
 	}
 }
 
