@@ -22,7 +22,8 @@ const (
 	opVector       = 0xfd
 	opUnknown      = 0xff // or the code ended too early
 
-	noResult = 0x40 // the type of a block
+	noResult    = 0x40 // the type of a block
+	noAlignment = 0x40 // where instructions about memory have more than an alignment and an offset
 )
 
 // leaves are the instructions after which it may go on elsewhere.
@@ -154,6 +155,9 @@ func (c *instructions) next() byte {
 	case carriesTwoNumbers:
 		c.operand = c.leb()
 		c.leb()
+		if op > opLocalSet && op < opI32Const && c.operand >= noAlignment {
+			return opUnknown // it names one of several memories
+		}
 	case carriesByte:
 		c.bytes(1)
 	case carries4Bytes:

@@ -7,7 +7,7 @@ import (
 
 // straightened is a module whose code has fewer loops to look in whether to stop,
 // and has one wherever it could go on for ever. What the code does stays the same,
-// and a function that is not understood stays as it is.
+// and a function that is not understood gets no more than a loop to begin with.
 //
 // A compiler without structured jumps, as that of Go, puts the blocks of a function
 // into a loop that begins with a table of them all: who goes from one to another
@@ -42,7 +42,7 @@ func straightCode(section []byte) []byte {
 	for range n {
 		body := r.bytes(r.number())
 		understood := f.read(body)
-		begins := understood && f.calls > 1 && !f.beginsWithLoop
+		begins := !understood || f.calls > 1 && !f.beginsWithLoop
 		size := len(body)
 		if begins {
 			size += len(emptyLoop)
@@ -105,6 +105,10 @@ func (f *function) read(body []byte) bool {
 	for range f.code.count() { // local variables: how many, and their type
 		f.code.number()
 		f.code.byte()
+	}
+	if f.code.err != nil {
+		f.begin = 0 // no valid code, whatever is done to it
+		return false
 	}
 	f.begin = f.code.at()
 	f.frames = append(f.frames, frame{at: f.begin})

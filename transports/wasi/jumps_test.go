@@ -62,7 +62,9 @@ func TestJumpsAreStraightened(t *testing.T) {
 		{"two calls", callF + callF + get0, string(emptyLoop) + callF + callF + get0},
 		{"two calls in a loop", "\x03\x40" + callF + callF + get0 + "\x0d\x00\x0b" + get0, "\x03\x40" + callF + callF + get0 + "\x0d\x00\x0b" + get0},
 		{"two calls before a loop", callF + callF + "\x03\x40" + get0 + "\x0d\x00\x0b" + get0, string(emptyLoop) + callF + callF + "\x03\x40" + get0 + "\x0d\x00\x0b" + get0},
-		{"an instruction that is not known", "\x03\x40\x06\x0b" + get0, "\x03\x40\x06\x0b" + get0},
+		{"an instruction that is not known", "\x03\x40\x06\x0b" + get0, string(emptyLoop) + "\x03\x40\x06\x0b" + get0},
+		{"one of several memories", get0 + "\x28\x42\x01\x03\x03\x0b\x1a" + get0, string(emptyLoop) + get0 + "\x28\x42\x01\x03\x03\x0b\x1a" + get0},
+		{"a memory", get0 + "\x28\x02\x03\x1a" + get0, get0 + "\x28\x02\x03\x1a" + get0},
 		{"all kinds of operands", "\x44\x03\x03\x03\x03\x03\x03\x03\x03\x1a\x43\x03\x03\x03\x03\x1a\x42\x83\x03\x1a\x41\x83\x03\x1a" + get0, "\x44\x03\x03\x03\x03\x03\x03\x03\x03\x1a\x43\x03\x03\x03\x03\x1a\x42\x83\x03\x1a\x41\x83\x03\x1a" + get0},
 		{"a vector", "\xfd\x0c" + strings.Repeat("\x03", 16) + "\x1a" + get0, "\xfd\x0c" + strings.Repeat("\x03", 16) + "\x1a" + get0},
 	} {
