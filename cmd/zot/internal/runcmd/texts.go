@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/patriceckhart/zot/cmd/zot/internal/policycmd/gate"
 	"github.com/patriceckhart/zot/cmd/zot/internal/version"
 	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
 	"github.com/patriceckhart/zot/config/home"
@@ -109,17 +110,10 @@ func (t *texts) options(w *workspace.Workspace) skill.Options {
 // admitsSkill tells whether a skill in a folder may be used: those of the project
 // where they are as its user approved them.
 func admitsSkill(w *workspace.Workspace, path string, from skill.Source) bool {
-	if from.InProject() || from == skill.Extra && ofProject(w, path) {
+	if from.InProject() || from == skill.Extra && gate.OfProject(w.ProjectRoot, path) {
 		return w.Vouches(path, true)
 	}
 	return true
-}
-
-// ofProject tells whether a file is the project's by its name, wherever that
-// leads, or by its real place.
-func ofProject(w *workspace.Workspace, path string) bool {
-	rel, err := filepath.Rel(w.ProjectRoot, path)
-	return err == nil && filepath.IsLocal(rel) || home.Inside(path, w.ProjectRoot)
 }
 
 // bundles are the skills of the extensions that load.
@@ -190,7 +184,7 @@ func (t *texts) held(w *workspace.Workspace) []string {
 // user approved it. Those in the user's own folders, and not in the project, are
 // the user's; those above the project come with the trust in it.
 func (t *texts) admit(w *workspace.Workspace, path string) systemprompt.Admission {
-	inside := ofProject(w, path)
+	inside := gate.OfProject(w.ProjectRoot, path)
 	own := w.UserHome != "" && home.Inside(path, w.UserHome) && !inside
 	switch how := w.Settings.Config.ContextFiles.Untrusted; {
 	case own, !inside && w.Trusted, w.Vouches(path, false):

@@ -1,14 +1,15 @@
 package gate
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/patriceckhart/zot/config/home"
 	"github.com/patriceckhart/zot/policies"
 	"github.com/patriceckhart/zot/policies/audit"
+	"github.com/patriceckhart/zot/policies/paths"
 	"github.com/patriceckhart/zot/runtime/extension/discovery"
 )
 
@@ -89,7 +90,7 @@ func beyond(r audit.Refused, b *policies.Bound, same bool) string {
 		}
 		return remedy
 	case !info.IsDir() && !info.Mode().IsRegular():
-		return "only files and folders are opened, and it is a " + kindOf(info.Mode())
+		return "only files and folders are opened, and it is a " + home.Kind(info.Mode())
 	}
 	if r.Capability == policies.FSWrite && same {
 		return "no grant lets a module make links, change modes, or change what zot keeps in a project"
@@ -103,25 +104,11 @@ func lies(path, real string, b *policies.Bound) (below, inside bool) {
 	granted := b.Reach()
 	for _, root := range append(slices.Clone(granted.FSRead), granted.FSWrite...) {
 		realRoot, err := filepath.EvalSymlinks(root)
-		if info, statErr := os.Stat(root); err != nil || statErr != nil || !info.IsDir() || !within(path, root) {
+		if info, statErr := os.Stat(root); err != nil || statErr != nil || !info.IsDir() || !paths.Contains(root, path) {
 			continue
 		}
 		below = true
-		inside = inside || within(real, realRoot)
+		inside = inside || paths.Contains(realRoot, real)
 	}
 	return below, inside
-}
-
-func within(path, dir string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
-}
-
-func kindOf(m fs.FileMode) string {
-	for mode, word := range map[fs.FileMode]string{fs.ModeNamedPipe: "pipe", fs.ModeSocket: "socket", fs.ModeDevice: "device"} {
-		if m&mode != 0 {
-			return word
-		}
-	}
-	return "special file"
 }

@@ -10,28 +10,28 @@ import (
 	"github.com/patriceckhart/zot/config/home"
 	"github.com/patriceckhart/zot/policies"
 	"github.com/patriceckhart/zot/policies/lock"
+	"github.com/patriceckhart/zot/policies/paths"
 	"github.com/patriceckhart/zot/policies/tree"
 	"github.com/patriceckhart/zot/runtime/extension/discovery"
 	"github.com/patriceckhart/zot/runtime/extension/install"
 )
 
 // scopeOf is the policy's word for where a candidate was found. A further
-// folder counts as the project's where it lies inside it, and also where only its
-// path does: a link there is the project's word for what it leads to.
+// folder counts as the project's where [OfProject] says so.
 func scopeOf(c *discovery.Candidate, projectRoot string) policies.Scope {
 	switch {
 	case c.Scope == discovery.ScopeFlag:
 		return policies.ScopeFlag
-	case c.Scope == discovery.ScopeProject, projectRoot != "" && (home.Inside(c.Dir, projectRoot) || named(c.Dir, projectRoot)):
+	case c.Scope == discovery.ScopeProject, projectRoot != "" && OfProject(projectRoot, c.Dir):
 		return policies.ScopeProject
 	}
 	return policies.ScopeUser
 }
 
-// named tells whether path, as it is written, lies below root.
-func named(path, root string) bool {
-	rel, err := filepath.Rel(root, path)
-	return err == nil && filepath.IsLocal(rel)
+// OfProject tells whether a path is a project's: it lies below its root, or is
+// only written so. A link there is the project's word for what it leads to.
+func OfProject(root, path string) bool {
+	return paths.Contains(root, path) || home.Inside(path, root)
 }
 
 // subject puts together all that is known of a candidate.
