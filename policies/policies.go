@@ -25,6 +25,7 @@ package policies
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/patriceckhart/zot/config/document"
 )
@@ -153,8 +154,13 @@ const (
 	Locked             // only what a rule lists and the lock holds runs
 )
 
+var modeNames = []string{Open: "open", Pinned: "pinned", Locked: "locked"}
+
+// ModeNames are the words for the modes that policies use, laxest first.
+func ModeNames() []string { return slices.Clone(modeNames) }
+
 // String is the word that policies use.
-func (m Mode) String() string { return [...]string{"open", "pinned", "locked"}[m] }
+func (m Mode) String() string { return modeNames[m] }
 
 // MarshalText writes the word.
 func (m Mode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
@@ -218,6 +224,10 @@ type Decision struct {
 
 // Allowed tells whether the verdict is Allow.
 func (d Decision) Allowed() bool { return d.Verdict == Allow }
+
+// AboutTrust tells whether the decision is for want of trust in a project, or in
+// what changed in it.
+func (d Decision) AboutTrust() bool { return d.Code == CodeUntrusted || d.Code == CodeWidened }
 
 // A Warning is said and changes nothing.
 type Warning struct {

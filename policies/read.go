@@ -157,7 +157,7 @@ func (r *reader) policy(l *layer, n *document.Node) {
 	owner := l.layer.owner()
 	r.fields(n, "policy", map[string]func(*document.Node, document.Pos){
 		"mode": func(v *document.Node, p document.Pos) {
-			l.mode, l.modeAt = Mode(r.word(v, "mode", "open", "pinned", "locked")), r.origin(p, "mode")
+			l.mode, l.modeAt = Mode(r.word(v, "mode", modeNames...)), r.origin(p, "mode")
 		},
 		"unlisted": func(v *document.Node, p document.Pos) {
 			l.unlisted, l.unlistedAt = Verdict(r.word(v, "unlisted", "deny", "ask", "inherit")), r.origin(p, "unlisted")

@@ -17,6 +17,7 @@ import (
 	"github.com/patriceckhart/zot/cmd/zot/internal/runcmd"
 	"github.com/patriceckhart/zot/cmd/zot/internal/workspace"
 	"github.com/patriceckhart/zot/config"
+	"github.com/patriceckhart/zot/policies"
 	"github.com/patriceckhart/zot/runtime/provider"
 	"github.com/patriceckhart/zot/runtime/session"
 	"github.com/patriceckhart/zot/runtime/theme"
@@ -69,7 +70,7 @@ func find(root *cobra.Command, path string) *cobra.Command {
 
 // flags teaches the values of flags, wherever a flag of that name is.
 func (d Deps) flags(cmd *cobra.Command) {
-	modes := words("open", "pinned", "locked")
+	modes := words(policies.ModeNames()...)
 	for name, fn := range map[string]complete{
 		"model": d.models, "provider": d.providers, "tools": words("read", "write", "edit", "bash", "skill"),
 		"reasoning": words("off", "minimal", "low", "medium", "high", "xhigh", "max"),

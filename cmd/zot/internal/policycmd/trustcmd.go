@@ -78,9 +78,7 @@ func (p *place) refusedAnyhow() []refusedExtension {
 		if b == nil || b.Subject().Scope != policies.ScopeProject {
 			continue
 		}
-		switch d, _ := p.gate.Load(c); {
-		case d.Allowed() || d.Code == policies.CodeUntrusted || d.Code == policies.CodeWidened:
-		default:
+		if d, _ := p.gate.Load(c); !d.Allowed() && !d.AboutTrust() {
 			out = append(out, refusedExtension{c.Name, d.Code, gate.Sentence(d)})
 		}
 	}

@@ -47,7 +47,7 @@ func approved(s policies.Subject) bool {
 // toAsk tells whether a decision is a question about one extension. That about
 // its project is another.
 func toAsk(d policies.Decision) bool {
-	return d.Verdict == policies.Ask && d.Code != policies.CodeUntrusted && d.Code != policies.CodeWidened
+	return d.Verdict == policies.Ask && !d.AboutTrust()
 }
 
 // The answers to the question about an extension, in the order shown.
@@ -63,11 +63,8 @@ func loadAsk(root string, c *discovery.Candidate, g *gate.Gate, why policies.Dec
 	all := trust.Change{Started: []string{c.Name}, Rights: map[string][]policies.Atom{c.Name: asks.Atoms()}}
 	body := []string{fmt.Sprintf("%s: %s (%s)", why.Code, why.Reason, why.By)}
 	body = append(body, extensionLines(c, trust.Extension{Permissions: asks}, all, g)...)
-	for i, line := range body {
-		body[i] = schemas.Printable(line)
-	}
 	return tui.Ask{
-		Kind: dialog.Trust, Title: "may the extension " + schemas.Printable(c.Name) + " load?", Cwd: root, Body: body,
+		Kind: dialog.Trust, Title: "may the extension " + schemas.Printable(c.Name) + " load?", Cwd: root, Body: printable(body),
 		Options: []dialog.Option{
 			{Label: "no, leave it out"},
 			{Label: "yes, this time", Detail: "until zot ends, or the files or the policy change"},

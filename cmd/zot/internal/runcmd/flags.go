@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/patriceckhart/zot/cmd/zot/internal/exit"
+	"github.com/patriceckhart/zot/policies"
 )
 
 // Flags are the flags of a session.
@@ -121,7 +122,7 @@ func (f *Flags) Check() error {
 		f.Reasoning = level
 	}
 	switch {
-	case f.PolicyMode != "" && !slices.Contains([]string{"open", "pinned", "locked"}, f.PolicyMode):
+	case f.PolicyMode != "" && !slices.Contains(policies.ModeNames(), f.PolicyMode):
 		return usage("--policy-mode %q: use open, pinned or locked", f.PolicyMode)
 	case f.Temperature < 0 || f.Temperature > 2:
 		return usage("--temperature %g: use a number from 0 to 2", f.Temperature)

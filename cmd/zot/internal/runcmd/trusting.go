@@ -156,10 +156,15 @@ func trustBody(found discovery.Plan, g *gate.Gate, texts []string) []string {
 			body = append(body, "changed file "+f)
 		}
 	}
-	for i, line := range body {
-		body[i] = schemas.Printable(line)
+	return printable(body)
+}
+
+// printable makes lines with text from strangers fit to be shown.
+func printable(lines []string) []string {
+	for i, line := range lines {
+		lines[i] = schemas.Printable(line)
 	}
-	return body
+	return lines
 }
 
 // extensionLines describes one extension, as far as it was not approved.
