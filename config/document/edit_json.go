@@ -150,15 +150,12 @@ func insertMember(obj *hujson.Object, name string, value any, depth int, style j
 		brace = style.newline(depth)
 	}
 	// Comments on lines of their own stay after it, where they ended the object.
-	stays := len(head)
-	if len(obj.Members) > 0 {
-		stays = firstLine(head)
-		if !strings.Contains(head, "\n") {
-			stays = len(head)
-		}
+	before := len(head)
+	if len(obj.Members) > 0 && strings.Contains(head, "\n") {
+		before = firstLine(head)
 	}
-	m.Name.BeforeExtra = append(hujson.Extra(head[:stays]), lead...)
-	obj.AfterExtra = hujson.Extra(head[stays:] + brace)
+	m.Name.BeforeExtra = append(hujson.Extra(head[:before]), lead...)
+	obj.AfterExtra = hujson.Extra(head[before:] + brace)
 	obj.Members = append(obj.Members, m)
 }
 

@@ -85,17 +85,10 @@ func plusLast(p []string) []string {
 	return p
 }
 
-// plainName is the name without the plus before its last part.
-func plainName(p []string) []string {
+// withoutPlus is the name without the plus that appends, before the part at i.
+func withoutPlus(p []string, i int) []string {
 	p = slices.Clone(p)
-	p[len(p)-1] = strings.TrimPrefix(p[len(p)-1], "+")
-	return p
-}
-
-// strippedPlus is the name without the plus that appends.
-func strippedPlus(p []string) []string {
-	p = slices.Clone(p)
-	p[0] = strings.TrimPrefix(p[0], "+")
+	p[i] = strings.TrimPrefix(p[i], "+")
 	return p
 }
 
@@ -135,7 +128,7 @@ func (c *command) noteDecider(layer config.Layer, p []string, o config.Options) 
 	if e, ok := s.Effective(p); ok && e.Layer > layer {
 		fmt.Fprintf(c.Streams.Err, "note: %s still holds, from %s\n", e.Literal(), e.Origin)
 	}
-	waits := func(e config.Entry) bool { return e.Layer == layer && slices.Equal(e.Path, plainName(p)) }
+	waits := func(e config.Entry) bool { return e.Layer == layer && slices.Equal(e.Path, withoutPlus(p, len(p)-1)) }
 	if slices.ContainsFunc(s.Held(), waits) {
 		fmt.Fprintln(c.Streams.Err, "note: it takes effect once the project is trusted")
 	}
@@ -167,7 +160,7 @@ func (c *command) unsetCmd() *cobra.Command {
 			return c.unsaved(err)
 		}
 		switch {
-		case !found && !config.Known(strippedPlus(p)):
+		case !found && !config.Known(withoutPlus(p, 0)):
 			return &exit.UsageError{Err: &config.UnknownKeyError{Path: p}}
 		case !found:
 			return fmt.Errorf("%s does not set %s", file, args[0])

@@ -78,11 +78,14 @@ func (c *command) unsaved(err error) error {
 	if !errors.As(err, &syntax) {
 		return err
 	}
-	text, _ := home.ReadFile(syntax.File, document.MaxSize) // without it the line is not shown
-	fmt.Fprint(c.Streams.Err, schemas.Render(schemas.Problem{
-		Line: syntax.Pos.Line, Column: syntax.Pos.Column, Message: syntax.Msg + "; the file was left as it is", Remedy: syntax.Remedy,
-	}, syntax.File, text))
+	fmt.Fprint(c.Streams.Err, shown(syntax.File, syntax.Pos, syntax.Msg+"; the file was left as it is", syntax.Remedy))
 	return errTold
+}
+
+// shown is a fault of a settings file as a compiler shows it.
+func shown(file string, at document.Pos, message, remedy string) string {
+	text, _ := home.ReadFile(file, document.MaxSize) // without it the line is not shown
+	return schemas.Render(schemas.Problem{Line: at.Line, Column: at.Column, Message: message, Remedy: remedy}, file, text)
 }
 
 // tell prints faults, and fails where there are any.

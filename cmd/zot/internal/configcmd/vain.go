@@ -5,9 +5,6 @@ import (
 
 	"github.com/patriceckhart/zot/cmd/zot/internal/names"
 	"github.com/patriceckhart/zot/config"
-	"github.com/patriceckhart/zot/config/document"
-	"github.com/patriceckhart/zot/config/home"
-	"github.com/patriceckhart/zot/schemas"
 )
 
 // lookUp looks up what a value that is to be saved names. What is not there
@@ -40,9 +37,9 @@ func (c *command) vain(layers ...config.Layer) ([]fault, error) {
 			switch {
 			case found == nil:
 			case found.Kind == names.Wrong:
-				out = append(out, fault{e.Source, e.Pos, shown(e, "", found)})
+				out = append(out, fault{e.Source, e.Pos, shown(e.Source, e.Pos, found.Message, found.Remedy)})
 			default:
-				doubts = append(doubts, fault{e.Source, e.Pos, shown(e, "warning: ", found)})
+				doubts = append(doubts, fault{e.Source, e.Pos, shown(e.Source, e.Pos, "warning: "+found.Message, found.Remedy)})
 			}
 		}
 	}
@@ -50,12 +47,4 @@ func (c *command) vain(layers ...config.Layer) ([]fault, error) {
 		fmt.Fprint(c.Streams.Err, f.text)
 	}
 	return out, nil
-}
-
-// shown is a finding as a compiler shows it.
-func shown(e config.Entry, prefix string, f *names.Finding) string {
-	text, _ := home.ReadFile(e.Source, document.MaxSize) // without it the line is not shown
-	return schemas.Render(schemas.Problem{
-		Line: e.Pos.Line, Column: e.Pos.Column, Message: prefix + f.Message, Remedy: f.Remedy,
-	}, e.Source, text)
 }
